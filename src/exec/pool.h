@@ -1,0 +1,35 @@
+#pragma once
+// Data-parallel loops on a fixed set of threads. An algorithm is given a Pool; it never asks how many cores there are.
+//
+// Why not TBB: its library is not instrumented, so ThreadSanitizer reports races in it (docs/decisions/0001).
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+
+namespace cuzk::exec {
+
+class Pool {
+ public:
+  // `threads` runs loops on that many threads, the caller included; 0 means one a core this process may use.
+  explicit Pool(size_t threads = 0);
+  ~Pool();
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+  size_t threads() const;
+
+  // Calls body(begin, end) over disjoint pieces of [0, count) of at most `grain` elements, and returns when all are done.
+  // Pieces are taken in order by whichever thread is free. Calls may come from several threads at once and may nest.
+  // The body must not throw.
+  void for_each_chunk(size_t count, size_t grain, const std::function<void(size_t begin, size_t end)>& body);
+
+  // body(i) for i in [0, count), one piece an index.
+  void for_each(size_t count, const std::function<void(size_t index)>& body);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace cuzk::exec

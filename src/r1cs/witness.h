@@ -1,0 +1,57 @@
+#pragma once
+// A packed witness: single bits as bits, everything else as field elements (decision D2).
+
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "exec/pool.h"
+#include "r1cs/circuit.h"
+
+namespace cuzk::r1cs {
+
+struct Witness {
+  std::vector<Fr> inputs;      // with ONE first
+  std::vector<uint64_t> bits;  // bit j of word j/64 = auxiliary variable j where it is a bit; 0 where it is a field element
+  std::vector<Fr> fields;      // the field-element variables in order of index
+
+  uint64_t bytes() const { return inputs.size() * sizeof(Fr) + bits.size() * 8 + fields.size() * sizeof(Fr); }
+};
+
+// Random access to a witness of a circuit. Building the rank table is linear in num_aux / 512.
+class WitnessView {
+ public:
+  WitnessView(const Circuit& circuit, const Witness& witness);
+
+  const Circuit& circuit() const { return *circuit_; }
+  const Witness& witness() const { return *witness_; }
+  bool is_field(uint32_t aux) const { return circuit_->aux_is_field[aux / 64] >> (aux % 64) & 1; }
+  bool bit(uint32_t aux) const { return witness_->bits[aux / 64] >> (aux % 64) & 1; }
+  // Index into witness().fields of the first field-element variable at or after aux.
+  uint32_t field_rank(uint32_t aux) const {
+    uint32_t rank = ranks_[aux / 512];
+    for (uint32_t word = aux / 512 * 8; word < aux / 64; word++) rank += std::popcount(circuit_->aux_is_field[word]);
+    uint64_t below = (uint64_t{1} << (aux % 64)) - 1;
+    return rank + std::popcount(circuit_->aux_is_field[aux / 64] & below);
+  }
+  Fr value(Var var) const {
+    if (!var.is_aux()) return witness_->inputs[var.index()];
+    uint32_t aux = var.index();
+    if (is_field(aux)) return witness_->fields[field_rank(aux)];
+    return bit(aux) ? Fr::one() : Fr::zero();
+  }
+
+ private:
+  const Circuit* circuit_;
+  const Witness* witness_;
+  std::vector<uint32_t> ranks_;  // field elements before each block of 512
+};
+
+// Values of the row combinations for rows [begin, end): out_x[row - begin]; an empty span is skipped. Single-threaded;
+// callers split the range.
+void evaluate(const WitnessView& view, uint32_t begin, uint32_t end, std::span<Fr> out_a, std::span<Fr> out_b, std::span<Fr> out_c);
+
+// Row of the first constraint that does not hold, or num_constraints where all do.
+uint32_t first_unsatisfied(const WitnessView& view, exec::Pool& pool);
+
+}  // namespace cuzk::r1cs
