@@ -4,6 +4,7 @@
 #   *_test.cpp       -> <folder>_test, run by ctest (label fast)
 #   *_slow_test.cpp  -> <folder>_slow_test (label slow)
 #   *_bench.cpp      -> <folder>_bench
+# Headers lie beside the sources; all_verify_interface_header_sets compiles each of them alone.
 # A dependency on the same or a higher layer is an error at configure time; tools/layers checks the includes.
 function(cuzk_library)
   cmake_parse_arguments(ARG "" "NAME;LAYER" "DEPS;LINK;TEST_LINK" ${ARGN})
@@ -27,6 +28,12 @@ function(cuzk_library)
     set(scope INTERFACE)
   endif()
   set_property(TARGET ${target} PROPERTY CUZK_LAYER ${ARG_LAYER})
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.h)
+  list(FILTER headers EXCLUDE REGEX "/testing\\.h$")  # needs what cuzk_test defines
+  if(headers)
+    target_sources(${target} ${scope} FILE_SET HEADERS BASE_DIRS ${CMAKE_SOURCE_DIR}/src FILES ${headers})
+    set_property(TARGET ${target} PROPERTY VERIFY_INTERFACE_HEADER_SETS ON)
+  endif()
   target_link_libraries(${target} ${scope} cuzk_options ${ARG_LINK})
   foreach(dep ${ARG_DEPS})
     get_target_property(layer cuzk_${dep} CUZK_LAYER)
@@ -48,6 +55,10 @@ function(cuzk_library)
   endif()
 endfunction()
 
+# `fast_tests` builds what carries the label fast and nothing else, for the sanitizers.
+add_custom_target(fast_tests)
+add_custom_target(slow_tests)
+
 # A GoogleTest program; ctest runs it whole. The vectors and the repository are found through the environment.
 function(cuzk_test)
   cmake_parse_arguments(ARG "" "NAME;LABEL" "SOURCES;LINK" ${ARGN})
@@ -56,4 +67,5 @@ function(cuzk_test)
   target_compile_definitions(${ARG_NAME} PRIVATE CUZK_SOURCE_DIR="${CMAKE_SOURCE_DIR}" CUZK_BIN_DIR="${CMAKE_BINARY_DIR}/bin")
   add_test(NAME ${ARG_NAME} COMMAND ${ARG_NAME})
   set_tests_properties(${ARG_NAME} PROPERTIES LABELS ${ARG_LABEL})
+  add_dependencies(${ARG_LABEL}_tests ${ARG_NAME})
 endfunction()
