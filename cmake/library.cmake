@@ -52,6 +52,7 @@ function(cuzk_library)
   if(CUZK_BENCH AND benches)
     add_executable(${ARG_NAME}_bench ${benches})
     target_link_libraries(${ARG_NAME}_bench PRIVATE ${target} benchmark::benchmark_main)
+    target_compile_definitions(${ARG_NAME}_bench PRIVATE CUZK_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   endif()
 endfunction()
 
