@@ -42,7 +42,8 @@ constexpr bool less(const std::array<uint64_t, N>& a, const std::array<uint64_t,
 }
 // value - p where value >= p, else value; without a branch.
 template <size_t N>
-constexpr std::array<uint64_t, N> subtract_if_above(const std::array<uint64_t, N>& value, const std::array<uint64_t, N>& p) {
+constexpr std::array<uint64_t, N> subtract_if_above(const std::array<uint64_t, N>& value,
+                                                    const std::array<uint64_t, N>& p) {
   std::array<uint64_t, N> difference{};
   uint64_t borrow = 0;
   for (size_t i = 0; i < N; i++) difference[i] = sub_borrow(value[i], p[i], borrow);
@@ -114,7 +115,8 @@ class Montgomery {
   }
   static constexpr std::optional<Montgomery> from_bytes_be(std::span<const uint8_t, kBytes> bytes) {
     Limbs value{};
-    for (size_t i = 0; i < kBytes; i++) value[(kBytes - 1 - i) / 8] |= static_cast<uint64_t>(bytes[i]) << (8 * ((kBytes - 1 - i) % 8));
+    for (size_t i = 0; i < kBytes; i++)
+      value[(kBytes - 1 - i) / 8] |= static_cast<uint64_t>(bytes[i]) << (8 * ((kBytes - 1 - i) % 8));
     return from_canonical(value);
   }
 
@@ -181,8 +183,8 @@ class Montgomery {
     for (int i = 0; i < 6; i++) inverse *= 2 - kModulus[0] * inverse;
     return 0 - inverse;
   }();
-  static constexpr Limbs kR = limbs::power_of_two(64 * kLimbs, kModulus);           // 2^(64N) mod p
-  static constexpr Limbs kR2 = limbs::power_of_two(2 * 64 * kLimbs, kModulus);      // 2^(128N) mod p
+  static constexpr Limbs kR = limbs::power_of_two(64 * kLimbs, kModulus);       // 2^(64N) mod p
+  static constexpr Limbs kR2 = limbs::power_of_two(2 * 64 * kLimbs, kModulus);  // 2^(128N) mod p
 
  private:
   static constexpr Limbs subtract_if_above(const Limbs& value) { return limbs::subtract_if_above(value, kModulus); }

@@ -1,0 +1,226 @@
+#include "curve/encoding.h"
+
+#include <algorithm>
+#include <array>
+
+#include "field/sqrt.h"
+
+namespace cuzk {
+namespace {
+
+constexpr uint8_t kCompressed = 0x80, kInfinity = 0x40, kSign = 0x20, kFlags = kCompressed | kInfinity | kSign;
+
+template <class F>
+constexpr size_t kFieldBytes = 0;
+template <>
+constexpr size_t kFieldBytes<Fp> = 48;
+template <>
+constexpr size_t kFieldBytes<Fp2> = 96;
+
+template <class F>
+constexpr const char* kGroup = "G1";
+template <>
+constexpr const char* kGroup<Fp2> = "G2";
+
+template <class F>
+constexpr F kB = {};  // y^2 = x^3 + b
+template <>
+constexpr Fp kB<Fp> = Fp::from_u64(4);
+template <>
+constexpr Fp2 kB<Fp2> = {Fp::from_u64(4), Fp::from_u64(4)};
+
+void write(const Fp& value, std::span<uint8_t, 48> bytes) { value.to_bytes_be(bytes); }
+void write(const Fp2& value, std::span<uint8_t, 96> bytes) {
+  value.c1.to_bytes_be(bytes.first<48>());
+  value.c0.to_bytes_be(bytes.last<48>());
+}
+template <class F>
+std::optional<F> read(std::span<const uint8_t, kFieldBytes<F>> bytes) {
+  if constexpr (std::is_same_v<F, Fp>) {
+    return Fp::from_bytes_be(bytes);
+  } else {
+    auto c1 = Fp::from_bytes_be(bytes.template first<48>()), c0 = Fp::from_bytes_be(bytes.template last<48>());
+    if (!c1 || !c0) return std::nullopt;
+    return Fp2{*c0, *c1};
+  }
+}
+
+// y is the larger of the two roots y, -y; in Fp2 by c1 first.
+bool is_larger_root(const Fp& y) { return (-y).less_than(y); }
+bool is_larger_root(const Fp2& y) { return is_larger_root(y.c1.is_zero() ? y.c0 : y.c1); }
+
+template <class F>
+F curve_rhs(const F& x) {
+  return x.square() * x + kB<F>;
+}
+template <class F>
+bool curve_holds(const Affine<F>& p) {
+  return p.is_infinity() || p.y.square() == curve_rhs(p.x);
+}
+
+template <class F>
+void write_uncompressed(const Affine<F>& point, std::span<uint8_t, 2 * kFieldBytes<F>> bytes) {
+  write(point.x, bytes.template first<kFieldBytes<F>>());
+  write(point.y, bytes.template last<kFieldBytes<F>>());
+  if (point.is_infinity()) bytes[0] = kInfinity;
+}
+template <class F>
+void write_compressed(const Affine<F>& point, std::span<uint8_t, kFieldBytes<F>> bytes) {
+  write(point.x, bytes);
+  bytes[0] |= kCompressed;
+  if (point.is_infinity()) {
+    bytes[0] |= kInfinity;
+  } else if (is_larger_root(point.y)) {
+    bytes[0] |= kSign;
+  }
+}
+
+enum class Fault { kForm, kInfinityBits, kSignFlag, kX, kY, kCurve };
+
+// What is wrong with the bytes of an uncompressed (compressed) point, in words.
+template <class F>
+tl::unexpected<Error> malformed(Fault fault, bool compressed) {
+  const char* form = compressed ? "compressed" : "uncompressed";
+  auto text = [&]() -> std::string {
+    switch (fault) {
+      case Fault::kForm:
+        return fmt::format("the compression flag says {}, but the {} form is expected here",
+                           compressed ? "uncompressed" : "compressed", form);
+      case Fault::kInfinityBits:
+        return "the infinity flag is set, but other bits are not zero";
+      case Fault::kSignFlag:
+        return "the sign flag is set, which only the compressed form may do";
+      case Fault::kX:
+        return "x is not below the field prime";
+      case Fault::kY:
+        return "y is not below the field prime";
+      case Fault::kCurve:
+        return compressed ? "no point of the curve has this x" : "the point is not on the curve";
+    }
+    return {};
+  }();
+  return fail(Code::kInvalidInput, "{} point in {} form: {}; the bytes are damaged or not a point", kGroup<F>, form,
+              text);
+}
+
+bool zero_but_flags(std::span<const uint8_t> bytes) {
+  return (bytes[0] & 0x1f) == 0 && std::all_of(bytes.begin() + 1, bytes.end(), [](uint8_t b) { return b == 0; });
+}
+
+// Flags and coordinates of an uncompressed point.
+template <class F>
+tl::expected<Affine<F>, Fault> decode(std::span<const uint8_t, 2 * kFieldBytes<F>> bytes) {
+  if (const uint8_t flags = bytes[0] & kFlags) {
+    if (flags & kCompressed) return tl::unexpected(Fault::kForm);
+    if (flags & kInfinity) {
+      if ((flags & kSign) || !zero_but_flags(bytes)) return tl::unexpected(Fault::kInfinityBits);
+      return Affine<F>::infinity();
+    }
+    return tl::unexpected(Fault::kSignFlag);
+  }
+  auto x = read<F>(bytes.template first<kFieldBytes<F>>()), y = read<F>(bytes.template last<kFieldBytes<F>>());
+  if (!x) return tl::unexpected(Fault::kX);
+  if (!y) return tl::unexpected(Fault::kY);
+  // (0, 0) is how infinity is held, but its encoding carries the flag; without it these bytes are a point off the curve.
+  if (Affine<F>{*x, *y}.is_infinity()) return tl::unexpected(Fault::kCurve);
+  return Affine<F>{*x, *y};
+}
+
+template <class F>
+Result<Affine<F>> read_uncompressed(std::span<const uint8_t, 2 * kFieldBytes<F>> bytes) {
+  auto point = decode<F>(bytes);
+  if (!point) return malformed<F>(point.error(), false);
+  if (!curve_holds(*point)) return malformed<F>(Fault::kCurve, false);
+  return *point;
+}
+
+template <class F>
+Result<Affine<F>> read_compressed(std::span<const uint8_t, kFieldBytes<F>> bytes) {
+  const uint8_t flags = bytes[0] & kFlags;
+  if (!(flags & kCompressed)) return malformed<F>(Fault::kForm, true);
+  if (flags & kInfinity) {
+    if ((flags & kSign) || !zero_but_flags(bytes)) return malformed<F>(Fault::kInfinityBits, true);
+    return Affine<F>::infinity();
+  }
+  std::array<uint8_t, kFieldBytes<F>> plain;
+  std::copy(bytes.begin(), bytes.end(), plain.begin());
+  plain[0] &= static_cast<uint8_t>(~kFlags);
+  auto x = read<F>(plain);
+  if (!x) return malformed<F>(Fault::kX, true);
+  auto y = sqrt(curve_rhs(*x));
+  if (!y) return malformed<F>(Fault::kCurve, true);
+  return Affine<F>{*x, is_larger_root(*y) == ((flags & kSign) != 0) ? *y : -*y};
+}
+
+template <class F>
+std::optional<Affine<F>> decode_unchecked(std::span<const uint8_t, 2 * kFieldBytes<F>> bytes) {
+  auto point = decode<F>(bytes);
+  if (!point) return std::nullopt;
+  return *point;
+}
+
+// |z| of the curve parameter z = -0xd201000000010000, from which p = (z - 1)^2 (z^4 - z^2 + 1)/3 + z and r = z^4 - z^2 + 1.
+constexpr uint64_t kAbsZ = 0xd201000000010000;
+
+template <class F>
+Xyzz<F> mul_by_abs_z(const Xyzz<F>& p) {
+  return scalar_mul(p, std::span(&kAbsZ, 1));
+}
+
+// A primitive cube root of unity in Fp, (-1 - sqrt(-3))/2; of the two, the one for which (x, y) -> (beta x, y)
+// multiplies the subgroup by -z^2 (the other multiplies by z^2 - 1).
+constexpr Fp kBeta = *Fp::from_canonical({0x2e01fffffffefffe, 0xde17d813620a0002, 0xddb3a93be6f89688,
+                                          0xba69c6076a0f77ea, 0x5f19672fdf76ce51, 0x0000000000000000});
+// psi = (untwist, p-th power, twist): (x, y) -> (conj(x)/W^2, conj(y)/W^3) with W = xi^((p-1)/6) multiplies the subgroup
+// by z. As W^6 = xi^(p-1) = -u, W^12 = -1.
+constexpr Fp2 kW3 = kFrobeniusW * kFrobeniusW * kFrobeniusW, kW9 = kW3 * kW3 * kW3;
+constexpr Fp2 kPsiX = -(kW9 * kFrobeniusW), kPsiY = -kW9;
+
+}  // namespace
+
+void to_uncompressed(const G1Affine& point, std::span<uint8_t, kG1UncompressedBytes> bytes) {
+  write_uncompressed<Fp>(point, bytes);
+}
+void to_uncompressed(const G2Affine& point, std::span<uint8_t, kG2UncompressedBytes> bytes) {
+  write_uncompressed<Fp2>(point, bytes);
+}
+void to_compressed(const G1Affine& point, std::span<uint8_t, kG1CompressedBytes> bytes) {
+  write_compressed<Fp>(point, bytes);
+}
+void to_compressed(const G2Affine& point, std::span<uint8_t, kG2CompressedBytes> bytes) {
+  write_compressed<Fp2>(point, bytes);
+}
+
+Result<G1Affine> g1_from_uncompressed(std::span<const uint8_t, kG1UncompressedBytes> bytes) {
+  return read_uncompressed<Fp>(bytes);
+}
+Result<G2Affine> g2_from_uncompressed(std::span<const uint8_t, kG2UncompressedBytes> bytes) {
+  return read_uncompressed<Fp2>(bytes);
+}
+Result<G1Affine> g1_from_compressed(std::span<const uint8_t, kG1CompressedBytes> bytes) {
+  return read_compressed<Fp>(bytes);
+}
+Result<G2Affine> g2_from_compressed(std::span<const uint8_t, kG2CompressedBytes> bytes) {
+  return read_compressed<Fp2>(bytes);
+}
+
+std::optional<G1Affine> g1_decode_unchecked(std::span<const uint8_t, kG1UncompressedBytes> bytes) {
+  return decode_unchecked<Fp>(bytes);
+}
+std::optional<G2Affine> g2_decode_unchecked(std::span<const uint8_t, kG2UncompressedBytes> bytes) {
+  return decode_unchecked<Fp2>(bytes);
+}
+
+bool on_curve(const G1Affine& point) { return curve_holds(point); }
+bool on_curve(const G2Affine& point) { return curve_holds(point); }
+
+bool in_subgroup(const G1Affine& point) {  // phi(P) = -z^2 P
+  G1 multiple = mul_by_abs_z(mul_by_abs_z(G1::from_affine(point)));
+  return -multiple == G1::from_affine({point.x * kBeta, point.y});
+}
+bool in_subgroup(const G2Affine& point) {  // psi(P) = z P
+  G2 multiple = mul_by_abs_z(G2::from_affine(point));
+  return -multiple == G2::from_affine({point.x.conjugate() * kPsiX, point.y.conjugate() * kPsiY});
+}
+
+}  // namespace cuzk

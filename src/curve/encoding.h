@@ -1,0 +1,44 @@
+#pragma once
+// Points as bytes ("zcash" format) and the checks that make bytes from outside trustworthy: canonical form, curve, subgroup.
+//
+// Format (filecoin-spec F.1): coordinates big-endian, Fp2 as c1 then c0; the top three bits of the first byte are flags:
+// 0x80 compressed, 0x40 infinity (all other bits zero), 0x20 y is the larger root (compressed form only).
+
+#include <optional>
+#include <span>
+
+#include "base/result.h"
+#include "curve/bls12_381.h"
+
+namespace cuzk {
+
+inline constexpr size_t kG1CompressedBytes = 48, kG1UncompressedBytes = 96;
+inline constexpr size_t kG2CompressedBytes = 96, kG2UncompressedBytes = 192;
+
+void to_uncompressed(const G1Affine& point, std::span<uint8_t, kG1UncompressedBytes> bytes);
+void to_uncompressed(const G2Affine& point, std::span<uint8_t, kG2UncompressedBytes> bytes);
+void to_compressed(const G1Affine& point, std::span<uint8_t, kG1CompressedBytes> bytes);
+void to_compressed(const G2Affine& point, std::span<uint8_t, kG2CompressedBytes> bytes);
+
+// The point on the curve with this encoding, infinity allowed. kInvalidInput where flags do not fit the form, infinity has
+// other bits set, a coordinate is not below p, or the point is not on the curve. The subgroup is not checked: see below.
+Result<G1Affine> g1_from_uncompressed(std::span<const uint8_t, kG1UncompressedBytes> bytes);
+Result<G2Affine> g2_from_uncompressed(std::span<const uint8_t, kG2UncompressedBytes> bytes);
+Result<G1Affine> g1_from_compressed(std::span<const uint8_t, kG1CompressedBytes> bytes);
+Result<G2Affine> g2_from_compressed(std::span<const uint8_t, kG2CompressedBytes> bytes);
+
+// Uncompressed bytes that were checked before, such as a parameter file with a known digest: flags and canonical form are
+// still checked, the curve equation is not. Nothing where they are malformed.
+std::optional<G1Affine> g1_decode_unchecked(std::span<const uint8_t, kG1UncompressedBytes> bytes);
+std::optional<G2Affine> g2_decode_unchecked(std::span<const uint8_t, kG2UncompressedBytes> bytes);
+
+// Infinity is on the curve and in the subgroup.
+bool on_curve(const G1Affine& point);
+bool on_curve(const G2Affine& point);
+
+// True where a point of the curve has order r (or is infinity). Precondition: on_curve(point).
+// Scott 2021, "A note on group membership tests for G1, G2 and GT on BLS pairing-friendly curves".
+bool in_subgroup(const G1Affine& point);
+bool in_subgroup(const G2Affine& point);
+
+}  // namespace cuzk
