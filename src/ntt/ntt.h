@@ -1,0 +1,89 @@
+#pragma once
+// Number-theoretic transforms over Fr: values of a polynomial on the 2^k-th roots of unity, or on their coset 7*w^i, from its
+// coefficients, and back.
+//
+// The transform is cut into passes of at most 2^8 rows (Bailey 1990, "FFTs in external or hierarchical memory"). A pass
+// gathers a tile of rows x 16 columns, transforms the columns in cache, multiplies by the twiddles between passes, and puts
+// the tile back. The coset shift and the factor 1/n are part of those twiddles. From coefficients to values the passes run
+// from reversed to natural order, from values to coefficients the other way, so a quotient needs no permutation.
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "exec/pool.h"
+#include "field/fields.h"
+
+namespace cuzk::ntt {
+
+// Which points the values belong to: w^i, or 7*w^i.
+enum class Points { kSubgroup, kCoset };
+
+// The twiddles of one size. Immutable, so that one domain serves any number of transforms at once.
+class Domain {
+ public:
+  static constexpr unsigned kMaxLog2Size = kFrTwoAdicity;
+  // Each thread of a transform uses this much of its stack.
+  static constexpr size_t kStackBytes = 2 * (size_t{1} << 8) * 16 * sizeof(Fr);
+
+  // log2_size in [0, 32].
+  Domain(unsigned log2_size, exec::Pool& pool);
+
+  unsigned log2_size() const { return log2_size_; }
+  size_t size() const { return size_t{1} << log2_size_; }
+  // w, a primitive root of unity of order size().
+  const Fr& root() const { return root_; }
+  // Memory held by the tables: 2.6 MiB at 2^22, 15 MiB at 2^32.
+  size_t bytes() const;
+
+  // Coefficients in bit-reversed order to values in natural order; `data` has size() elements.
+  void evaluate(Points points, std::span<Fr> data, exec::Pool& pool) const;
+  // Values in natural order to coefficients in bit-reversed order.
+  void interpolate(Points points, std::span<Fr> data, exec::Pool& pool) const;
+
+ private:
+  // Blocks of rows * columns elements, each one row-major matrix whose columns are transformed.
+  struct Pass {
+    size_t rows, columns;
+    // First tile of twiddles by direction (evaluate, interpolate) and points; empty where all are one.
+    std::array<std::array<std::vector<Fr>, 2>, 2> twiddles;
+  };
+  enum Direction { kEvaluate, kInterpolate };
+
+  Fr root_power(size_t exponent) const;
+  void run(Direction direction, Points points, std::span<Fr> data, exec::Pool& pool) const;
+  void run_pass(const Pass& pass, Direction direction, Points points, std::span<Fr> data, exec::Pool& pool) const;
+  void transform_tile(Direction direction, Fr* tile, size_t rows) const;
+
+  unsigned log2_size_;
+  size_t width_;  // columns of a tile
+  Fr root_;
+  std::vector<Fr> low_powers_, high_powers_;     // w^i and w^(i * 2^half)
+  std::array<std::vector<Fr>, 2> row_twiddles_;  // by direction; row h-1+i holds width_ copies of w_2h^(+-i)
+  std::vector<Pass> passes_;                     // from natural to reversed order
+};
+
+// data[i] <-> data[reverse of the bits of i]; the size is a power of two.
+void bit_reverse(std::span<Fr> data, exec::Pool& pool);
+
+// Coefficients to values, natural order to natural order, and back.
+void forward(const Domain& domain, std::span<Fr> data, exec::Pool& pool);
+void inverse(const Domain& domain, std::span<Fr> data, exec::Pool& pool);
+void coset_forward(const Domain& domain, std::span<Fr> data, exec::Pool& pool);
+void coset_inverse(const Domain& domain, std::span<Fr> data, exec::Pool& pool);
+
+// The same without the permutation: coefficients are in bit-reversed order, values in natural order.
+inline void forward_from_reversed(const Domain& domain, std::span<Fr> data, exec::Pool& pool) {
+  domain.evaluate(Points::kSubgroup, data, pool);
+}
+inline void inverse_to_reversed(const Domain& domain, std::span<Fr> data, exec::Pool& pool) {
+  domain.interpolate(Points::kSubgroup, data, pool);
+}
+inline void coset_forward_from_reversed(const Domain& domain, std::span<Fr> data, exec::Pool& pool) {
+  domain.evaluate(Points::kCoset, data, pool);
+}
+inline void coset_inverse_to_reversed(const Domain& domain, std::span<Fr> data, exec::Pool& pool) {
+  domain.interpolate(Points::kCoset, data, pool);
+}
+
+}  // namespace cuzk::ntt
