@@ -5,6 +5,8 @@
 // A row is (A) * (B) = (C), each a linear combination of variables. Variables are inputs 0, 1, ... (input 0 is ONE) and
 // auxiliary variables 0, 1, ...; both number spaces follow the order of allocation (filecoin-spec A.2).
 
+#include <array>
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -71,6 +73,7 @@ struct Template {
 // One use of a template. Its rows and variables are contiguous. Loose rows are held the same way: a template used once,
 // whose slots are bound to whatever the rows mention.
 struct Instance {
+  // A template without rows has no instance, so `first_row` is strictly increasing.
   uint32_t template_id;
   uint32_t first_row;
   uint32_t first_aux;       // first variable that it allocates
@@ -93,10 +96,13 @@ struct Circuit {
   std::vector<Instance> instances;    // in row order; together they cover every row once
   std::vector<Var> bindings;
   std::vector<uint64_t> aux_is_field; // bitmap over auxiliary variables: 1 = field element, 0 = single bit
-  Density density;                    // derived; see finish()
+  Density density;                    // derived from the rest by derive_density()
 
   // Calls visit(row_index, row) for rows [begin, end) in order. The row is reused between calls.
   void for_each_row(uint32_t begin, uint32_t end, const std::function<void(uint32_t, const Row&)>& visit) const;
+  // The circuit's variable behind a local variable code of an instance.
+  Var global(const Instance& instance, uint32_t local) const;
+  void derive_density();
   // Index into `instances` of the one that holds this row.
   size_t instance_of_row(uint32_t row) const;
 

@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "exec/pool.h"
@@ -18,7 +19,14 @@ struct Witness {
   uint64_t bytes() const { return inputs.size() * sizeof(Fr) + bits.size() * 8 + fields.size() * sizeof(Fr); }
 };
 
-// Random access to a witness of a circuit. Building the rank table is linear in num_aux / 512.
+// How a combination of a template is summed; decided once, from its coefficients and the kinds of its variables.
+enum class SumKind : uint8_t {
+  kSmall,   // bits with coefficients -2, -1, 1, 2: a machine integer
+  kBinary,  // bits with coefficients 2^k: a wide integer
+  kField,   // anything else: field arithmetic
+};
+
+// Random access to a witness of a circuit. Building the tables is linear in num_aux / 512 and in the templates' terms.
 class WitnessView {
  public:
   WitnessView(const Circuit& circuit, const Witness& witness);
@@ -45,6 +53,11 @@ class WitnessView {
   const Circuit* circuit_;
   const Witness* witness_;
   std::vector<uint32_t> ranks_;  // field elements before each block of 512
+  std::vector<std::vector<SumKind>> sums_;  // one a template, 3 * rows each
+  std::vector<int8_t> small_;               // by coefficient: -2, -1, 1, 2, or 0 where it is none of them
+  std::vector<int16_t> exponent_;           // by coefficient: k where it is 2^k, else -1
+
+  friend class Evaluator;
 };
 
 // Values of the row combinations for rows [begin, end): out_x[row - begin]; an empty span is skipped. Single-threaded;
