@@ -55,22 +55,36 @@ Result<Bytes32> bytes32_from_hex(std::string_view hex) {
   return out;
 }
 
-Result<Bytes> from_base64(std::string_view text) {
-  if (text.size() % 4 != 0) return fail(Code::kInvalidInput, "base64 length {} is not a multiple of 4", text.size());
-  if (text.empty()) return Bytes{};
+size_t base64_size(std::string_view text) {
   size_t padding = text.ends_with("==") ? 2 : text.ends_with("=") ? 1 : 0;
-  Bytes bytes(text.size() / 4 * 3 - padding);
-  size_t out = 0;
+  return text.size() / 4 * 3 - std::min(padding, text.size() / 4 * 3);
+}
+
+Status from_base64(std::string_view text, std::span<uint8_t> out) {
+  if (text.size() % 4 != 0) return fail(Code::kInvalidInput, "base64 length {} is not a multiple of 4", text.size());
+  if (out.size() != base64_size(text)) return fail(Code::kInternal, "base64 of {} bytes decoded into {}", base64_size(text), out.size());
+  size_t written = 0;
   for (size_t i = 0; i < text.size(); i += 4) {
+    const size_t bytes = std::min<size_t>(3, out.size() - written);
     uint32_t group = 0;
-    size_t digits = i + 4 == text.size() ? 4 - padding : 4;
+    int all = 0;  // negative where one of the digits is
     for (size_t j = 0; j < 4; j++) {
-      int value = j < digits ? kBase64Value[static_cast<uint8_t>(text[i + j])] : 0;
-      if (value < 0) return fail(Code::kInvalidInput, "not a base64 character at offset {}", i + j);
+      int value = j <= bytes ? kBase64Value[static_cast<uint8_t>(text[i + j])] : 0;
+      all |= value;
       group = group << 6 | static_cast<uint32_t>(value);
     }
-    for (size_t j = 0; j < digits - 1; j++) bytes[out++] = static_cast<uint8_t>(group >> (16 - 8 * j));
+    if (all < 0) {
+      while (kBase64Value[static_cast<uint8_t>(text[i])] >= 0) i++;
+      return fail(Code::kInvalidInput, "not a base64 character at offset {}", i);
+    }
+    for (size_t j = 0; j < bytes; j++) out[written++] = static_cast<uint8_t>(group >> (16 - 8 * j));
   }
+  return {};
+}
+
+Result<Bytes> from_base64(std::string_view text) {
+  Bytes bytes(base64_size(text));
+  CUZK_TRY(from_base64(text, bytes));
   return bytes;
 }
 

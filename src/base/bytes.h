@@ -25,6 +25,9 @@ Result<Bytes> from_hex(std::string_view hex);
 Result<Bytes32> bytes32_from_hex(std::string_view hex);
 // Standard base64 with padding (RFC 4648 section 4); kInvalidInput names the offset of the first bad character.
 Result<Bytes> from_base64(std::string_view text);
+// The same into memory of the caller's, exactly base64_size(text) bytes; for texts too large to copy once more.
+size_t base64_size(std::string_view text);
+Status from_base64(std::string_view text, std::span<uint8_t> out);
 std::string to_base64(ByteSpan bytes);
 
 // "2KiB", "32GiB", "1.5MiB" is refused; a bare number is bytes.

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/result.h"
+#include "filecoin/shapes.h"
 
 namespace cuzk::filecoin {
 
@@ -66,5 +68,8 @@ struct SealCommit {
   std::optional<uint64_t> sector_number;  // known where the wrapped form said so
   bool operator==(const SealCommit&) const = default;
 };
+
+// What a registered proof's name says, the unregistered ones of the reference vectors included; kInvalidInput else.
+Result<RegisteredProof> seal_proof(std::string_view name);
 
 }  // namespace cuzk::filecoin
