@@ -1,0 +1,108 @@
+#include "mem/machine.h"
+
+#include <charconv>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <vector>
+
+namespace cuzk::mem {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The lines of a file; none where it cannot be read.
+std::vector<std::string> lines_of(const fs::path& path) {
+  std::ifstream file(path);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  return lines;
+}
+
+// The number after `key` on the line that begins with it ("MemTotal:   123 kB", "inactive_file 456").
+std::optional<uint64_t> field(const std::vector<std::string>& lines, std::string_view key) {
+  for (const std::string& line : lines) {
+    std::istringstream words(line);
+    std::string name;
+    uint64_t value = 0;
+    if (words >> name && name == key && words >> value) return value;
+  }
+  return std::nullopt;
+}
+
+// A file that holds one number. None for "max".
+std::optional<uint64_t> number_in(const fs::path& path) {
+  const auto lines = lines_of(path);
+  uint64_t value = 0;
+  if (lines.empty()) return std::nullopt;
+  const auto [end, error] = std::from_chars(lines[0].data(), lines[0].data() + lines[0].size(), value);
+  if (error != std::errc() || end == lines[0].data()) return std::nullopt;
+  return value;
+}
+
+void lower(Bound& bound, uint64_t bytes, const std::string& source) {
+  if (bytes < bound.bytes) bound = {bytes, source};
+}
+
+// The files of one cgroup version.
+struct Flavour {
+  std::string name;                 // in messages
+  fs::path mount;                   // under the root
+  std::vector<std::string> limits;  // "max" or a huge number stands for none
+  std::string usage, cache;         // file of the usage; field of memory.stat for cache that can be dropped
+};
+const Flavour kV1{
+    "cgroup v1", "sys/fs/cgroup/memory", {"memory.limit_in_bytes"}, "memory.usage_in_bytes", "total_inactive_file"};
+const Flavour kV2{"cgroup v2", "sys/fs/cgroup", {"memory.max", "memory.high"}, "memory.current", "inactive_file"};
+
+// A limit on any ancestor binds too. In a container the path is the host's or "/", and the mount may show only a part of
+// the tree: levels that are not there are skipped.
+void apply(const fs::path& root, const Flavour& flavour, fs::path group, MemoryLimits& limits) {
+  for (group = group.relative_path();; group = group.parent_path()) {
+    const fs::path folder = root / flavour.mount / group;
+    for (const std::string& file : flavour.limits) {
+      const auto limit = number_in(folder / file);
+      if (!limit) continue;
+      const uint64_t used = number_in(folder / flavour.usage).value_or(0);
+      const uint64_t cache = field(lines_of(folder / "memory.stat"), flavour.cache).value_or(0);
+      const uint64_t held = used - std::min(used, cache);
+      const std::string source = fmt::format("{} {} of /{}", flavour.name, file, group.string());
+      lower(limits.total, *limit, source);
+      lower(limits.available, *limit - std::min(*limit, held), source);
+    }
+    if (group.empty()) return;
+  }
+}
+
+}  // namespace
+
+Result<MemoryLimits> memory_limits(const fs::path& root) {
+  const auto meminfo = lines_of(root / "proc/meminfo");
+  const auto total = field(meminfo, "MemTotal:");
+  if (!total) return fail(Code::kIo, "cannot read MemTotal from {}", (root / "proc/meminfo").string());
+  MemoryLimits limits;
+  limits.total = {*total * 1024, "MemTotal"};
+  limits.available = limits.total;
+  if (const auto available = field(meminfo, "MemAvailable:"))
+    lower(limits.available, *available * 1024, "MemAvailable");
+
+  // Lines are ID:CONTROLLERS:PATH; version 2 has one line, 0::PATH.
+  for (const std::string& line : lines_of(root / "proc/self/cgroup")) {
+    const size_t first = line.find(':'), second = line.find(':', first + 1);
+    if (first == std::string::npos || second == std::string::npos) continue;
+    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
+    if (controllers == ",,") apply(root, kV2, line.substr(second + 1), limits);
+    if (controllers.find(",memory,") != std::string::npos) apply(root, kV1, line.substr(second + 1), limits);
+  }
+  return limits;
+}
+
+Result<ProcessMemory> process_memory(const fs::path& root) {
+  const auto status = lines_of(root / "proc/self/status");
+  const auto resident = field(status, "VmRSS:"), peak = field(status, "VmHWM:");
+  if (!resident || !peak)
+    return fail(Code::kIo, "cannot read VmRSS and VmHWM from {}", (root / "proc/self/status").string());
+  return ProcessMemory{*resident * 1024, *peak * 1024};
+}
+
+}  // namespace cuzk::mem
