@@ -115,9 +115,9 @@ Result<RegisteredProof> unregistered_proof(std::string_view name) {
   for (const PorepShape& shape : porep_shapes()) {
     for (const Version& version : kVersions) {
       RegisteredProof proof = make_proof(shape, version);
-      if (proof.name != name || registered_proof(name)) continue;
+      if (proof.name != name || registered_proof(name) || name.size() >= proof.porep_id.size()) continue;
       proof.porep_id[0] = 0xff;
-      std::ranges::copy(name.substr(0, 31), proof.porep_id.begin() + 1);
+      std::ranges::copy(name, proof.porep_id.begin() + 1);
       return proof;
     }
   }

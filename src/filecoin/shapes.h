@@ -66,7 +66,8 @@ struct RegisteredProof {
 Result<RegisteredProof> registered_proof(std::string_view name);
 Result<RegisteredProof> registered_proof(uint64_t number);
 // A combination of size, version and feature that the network does not register, named alike (the reference vectors hold
-// such sectors); its porep id is byte 255 and then the name. kInvalidInput where the name has another form.
+// such sectors); its porep id is byte 255 and then the name. kInvalidInput where the name has another form or does not fit
+// into the id.
 Result<RegisteredProof> unregistered_proof(std::string_view name);
 
 }  // namespace cuzk::filecoin
