@@ -1,0 +1,44 @@
+#include "base/log.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+namespace cuzk {
+namespace {
+
+std::vector<std::string> logged(log::Level level, bool json) {
+  ::testing::internal::CaptureStderr();
+  log::configure(level, json);
+  log::debug("one {}", 1);
+  log::info("a \"quoted\"\nline");
+  log::warn("{}", "\xff not UTF-8");
+  log::error("{{}}");
+  std::istringstream text(::testing::internal::GetCapturedStderr());
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  return lines;
+}
+
+TEST(Log, WritesOneJsonObjectALine) {
+  const auto lines = logged(log::Level::kDebug, true);
+  ASSERT_EQ(lines.size(), 4u);
+  const std::string levels[] = {"debug", "info", "warning", "error"};
+  const std::string messages[] = {"one 1", "a \"quoted\"\nline", "\uFFFD not UTF-8", "{}"};
+  for (size_t i = 0; i < 4; i++) {
+    const auto object = nlohmann::json::parse(lines[i]);
+    EXPECT_EQ(object["level"], levels[i]);
+    EXPECT_EQ(object["message"], messages[i]);
+    EXPECT_TRUE(object["time"].get<std::string>().ends_with("Z"));
+  }
+}
+
+TEST(Log, LeavesOutWhatIsBelowItsLevel) {
+  const auto lines = logged(log::Level::kError, false);
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_TRUE(lines[0].ends_with("{}"));
+}
+
+}  // namespace
+}  // namespace cuzk

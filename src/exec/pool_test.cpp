@@ -1,0 +1,117 @@
+#include "exec/pool.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <latch>
+#include <mutex>
+#include <numeric>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "base/testing.h"
+
+namespace cuzk::exec {
+namespace {
+
+class PoolOf : public ::testing::TestWithParam<size_t> {
+ protected:
+  Pool pool_{GetParam()};
+};
+INSTANTIATE_TEST_SUITE_P(Threads, PoolOf, ::testing::Values(1, 2, 3, 8));
+
+TEST_P(PoolOf, HasThatManyThreads) {
+  EXPECT_EQ(pool_.threads(), GetParam());
+  EXPECT_GE(Pool().threads(), 1u);
+}
+
+TEST_P(PoolOf, CoversEveryIndexOnceInPiecesOfTheGrain) {
+  for (const size_t count : {0, 1, 2, 3, 7, 8, 9, 1000, 1023, 1024, 1025}) {
+    for (const size_t grain : {0, 1, 2, 7, 8, 64, 1000, 5000}) {
+      std::vector<std::atomic<int>> visits(count);
+      std::atomic<size_t> pieces = 0, faults = 0;
+      pool_.for_each_chunk(count, grain, [&](size_t begin, size_t end) {
+        pieces++;
+        if (begin >= end || end > count || end - begin > std::max<size_t>(grain, 1)) faults++;
+        for (size_t i = begin; i < end; i++) visits[i]++;
+      });
+      EXPECT_EQ(faults, 0u);
+      for (const auto& each : visits) EXPECT_EQ(each, 1);
+      const size_t piece = std::max<size_t>(grain, 1);
+      EXPECT_EQ(pieces, (count + piece - 1) / piece);
+    }
+  }
+}
+
+// Writes of the body are visible to the caller afterwards, without atomics: ThreadSanitizer watches this one.
+TEST_P(PoolOf, ResultsAreVisibleWhenTheLoopReturns) {
+  auto random = testing::rng(1);
+  std::vector<uint64_t> in(10007), out(in.size());
+  for (uint64_t& value : in) value = random();
+  for (int round = 0; round < 20; round++) {
+    pool_.for_each_chunk(in.size(), 100, [&](size_t begin, size_t end) {
+      for (size_t i = begin; i < end; i++) out[i] = out[i] + in[i] * in[i];
+    });
+  }
+  for (size_t i = 0; i < in.size(); i++) ASSERT_EQ(out[i], 20 * in[i] * in[i]);
+}
+
+TEST_P(PoolOf, LoopsNest) {
+  std::vector<uint64_t> sums(20);
+  pool_.for_each(sums.size(), [&](size_t i) {
+    std::vector<uint64_t> row(100);
+    pool_.for_each_chunk(row.size(), 3, [&](size_t begin, size_t end) {
+      for (size_t j = begin; j < end; j++) {
+        std::atomic<uint64_t> inner = 0;
+        pool_.for_each(5, [&](size_t k) { inner += i * j * k; });
+        row[j] = inner;
+      }
+    });
+    sums[i] = std::accumulate(row.begin(), row.end(), uint64_t{0});
+  });
+  for (uint64_t i = 0; i < sums.size(); i++) EXPECT_EQ(sums[i], i * (99 * 100 / 2) * 10);
+}
+
+TEST_P(PoolOf, SeveralThreadsShareIt) {
+  std::vector<std::atomic<uint64_t>> sums(4);
+  {
+    std::vector<std::jthread> callers;
+    for (size_t caller = 0; caller < sums.size(); caller++) {
+      callers.emplace_back([&, caller] {
+        for (int round = 0; round < 50; round++) {
+          pool_.for_each_chunk(1000, 10, [&](size_t begin, size_t end) {
+            for (size_t i = begin; i < end; i++) sums[caller] += i;
+          });
+        }
+      });
+    }
+  }
+  for (const auto& sum : sums) EXPECT_EQ(sum, 50u * 999 * 1000 / 2);
+}
+
+// As many pieces as threads, each waiting for all the others: it ends only if they run at the same time.
+TEST_P(PoolOf, UsesAllItsThreads) {
+  std::latch all(static_cast<ptrdiff_t>(pool_.threads()));
+  std::mutex mutex;
+  std::set<std::thread::id> threads;
+  pool_.for_each(pool_.threads(), [&](size_t) {
+    all.arrive_and_wait();
+    std::lock_guard lock(mutex);
+    threads.insert(std::this_thread::get_id());
+  });
+  EXPECT_EQ(threads.size(), pool_.threads());
+  EXPECT_TRUE(threads.contains(std::this_thread::get_id()));
+}
+
+TEST(Pool, StartsAndStopsManyTimes) {
+  std::atomic<size_t> total = 0;
+  for (size_t i = 0; i < 100; i++) {
+    Pool pool(1 + i % 4);
+    if (i % 2 == 0) pool.for_each(i, [&](size_t) { total++; });
+  }
+  EXPECT_EQ(total, 50u * 49);
+}
+
+}  // namespace
+}  // namespace cuzk::exec
