@@ -1,0 +1,217 @@
+#include "filecoin/check.h"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+
+#include "field/fields.h"
+#include "filecoin/challenges.h"
+#include "filecoin/graph.h"
+#include "filecoin/labels.h"
+#include "hash/poseidon.h"
+#include "hash/sha256.h"
+
+namespace cuzk::filecoin {
+namespace {
+
+template <class... Args>
+tl::unexpected<Error> wrong(fmt::format_string<Args...> format, Args&&... args) {
+  return fail(Code::kUnsatisfied, format, std::forward<Args>(args)...);
+}
+// The status of a check, with the check's name in front where it failed.
+Status named(Status status, std::string_view check) {
+  if (status) return status;
+  return tl::unexpected<Error>(std::move(status).error().within(check));
+}
+template <class... Args>
+Status named(Status status, fmt::format_string<Args...> check, Args&&... args) {
+  return status ? status : named(std::move(status), fmt::format(check, std::forward<Args>(args)...));
+}
+
+Result<Fr> element(const Bytes32& bytes) {
+  auto value = Fr::from_bytes_le(bytes);
+  if (!value) return wrong("{} is not a canonical field element", to_hex(bytes));
+  return *value;
+}
+
+// Poseidon with the Merkle tag of the arity that there are values.
+Result<Bytes32> poseidon(std::span<const Bytes32> preimage) {
+  std::array<Fr, hash::kPoseidonMaxWidth> values;
+  for (size_t i = 0; i < preimage.size(); i++) {
+    CUZK_TRY_ASSIGN(values[i], element(preimage[i]));
+  }
+  Bytes32 digest;
+  hash::poseidon(std::span(values).first(preimage.size())).to_bytes_le(digest);
+  return digest;
+}
+
+Result<Bytes32> sha256_node(std::span<const Bytes32> children) { return hash::sha256_node(children[0], children[1]); }
+
+// Whether the path leads from the proof's leaf, standing at `index`, to `root`.
+template <class NodeHash>
+Status check_path(const MerkleProof& proof, uint64_t index, const Bytes32& root, std::span<const unsigned> arities,
+                  NodeHash node_hash) {
+  if (proof.root != root) return wrong("its root is not the tree's");
+  if (proof.path.size() != arities.size())
+    return wrong("its path has {} levels, not {}", proof.path.size(), arities.size());
+  Bytes32 node = proof.leaf;
+  uint64_t rest = index;
+  for (size_t level = 0; level < arities.size(); level++) {
+    const unsigned arity = arities[level];
+    const PathElement& element = proof.path[level];
+    if (element.hashes.size() + 1 != arity)
+      return wrong("path[{}] has {} siblings, not {}", level, element.hashes.size(), arity - 1);
+    if (element.index != rest % arity) {
+      return wrong("path[{}] stands at {}, but leaf {} is below {}", level, element.index, index, rest % arity);
+    }
+    std::array<Bytes32, 8> children;
+    std::copy(element.hashes.begin(), element.hashes.end(), children.begin());
+    std::copy_backward(children.begin() + element.index, children.begin() + arity - 1, children.begin() + arity);
+    children[element.index] = node;
+    CUZK_TRY_ASSIGN(node, node_hash(std::span<const Bytes32>(children).first(arity)));
+    rest /= arity;
+  }
+  return node == root ? Status() : wrong("its path does not lead to its root");
+}
+
+// The checks of one challenge, which the circuit makes likewise (spec C.5).
+class ChallengeCheck {
+ public:
+  ChallengeCheck(const SealCommit& commit, const PorepShape& shape, const Graph& graph, const ChallengeProof& proof,
+                 uint64_t challenge)
+      : commit_(commit),
+        layers_(shape.layers),
+        graph_(graph),
+        proof_(proof),
+        challenge_(challenge),
+        comm_c_(proof.c_x.inclusion.root),
+        arities_(path_arities(shape)),
+        data_arities_(shape.log2_nodes(), 2) {}
+
+  Status run() const {
+    CUZK_TRY(counts());
+    CUZK_TRY(named(challenge(), "challenge"));
+    CUZK_TRY(named(check_path(proof_.comm_d, challenge_, commit_.comm_d, data_arities_, sha256_node), "comm_d_proofs"));
+    CUZK_TRY(named(comm_r(), "comm_r"));
+    CUZK_TRY(named(check_path(proof_.comm_r_last, challenge_, proof_.comm_r_last.root, arities_, poseidon),
+                   "comm_r_last_proof"));
+    CUZK_TRY(named(column(proof_.c_x, challenge_), "c_x"));
+    const auto drg = graph_.drg_parents(challenge_);
+    for (size_t i = 0; i < drg.size(); i++)
+      CUZK_TRY(named(column(proof_.drg_parents[i], drg[i]), "drg_parents[{}]", i));
+    const auto expander = graph_.expander_parents(challenge_);
+    for (size_t i = 0; i < expander.size(); i++)
+      CUZK_TRY(named(column(proof_.exp_parents[i], expander[i]), "exp_parents[{}]", i));
+    for (uint32_t layer = 1; layer <= layers_; layer++) {
+      CUZK_TRY(named(labeling(proof_.labeling[layer - 1], layer), "labeling_proofs[{}]", layer - 1));
+    }
+    return named(encoding(), "encoding_proof");
+  }
+
+ private:
+  Status counts() const {
+    auto rows = [&](const ColumnProof& column) { return column.column.rows.size() == layers_; };
+    auto parents = [](const LabelingProof& label) { return label.parents.size() == kLabelParents; };
+    const bool complete = proof_.drg_parents.size() == kDrgDegree && proof_.exp_parents.size() == kExpanderDegree &&
+                          proof_.labeling.size() == layers_ && rows(proof_.c_x) &&
+                          std::ranges::all_of(proof_.drg_parents, rows) &&
+                          std::ranges::all_of(proof_.exp_parents, rows) &&
+                          std::ranges::all_of(proof_.labeling, parents) && parents(proof_.encoding);
+    return complete ? Status() : fail(Code::kInvalidInput, "parents, layers or columns are missing");
+  }
+
+  Status challenge() const {
+    if (proof_.challenge() == challenge_) return {};
+    return wrong("is for node {}, but the seed challenges node {}", proof_.challenge(), challenge_);
+  }
+
+  Status comm_r() const {
+    CUZK_TRY_ASSIGN(const Bytes32 computed, poseidon(std::array{comm_c_, proof_.comm_r_last.root}));
+    return computed == commit_.comm_r ? Status() : wrong("is not the hash of comm_c and comm_r_last");
+  }
+
+  Status column(const ColumnProof& proof, uint64_t node) const {
+    if (proof.column.index != node) return wrong("is the column of node {}, not of node {}", proof.column.index, node);
+    CUZK_TRY_ASSIGN(const Bytes32 leaf, poseidon(proof.column.rows));
+    if (leaf != proof.inclusion.leaf) return wrong("its column does not hash to its leaf");
+    return named(check_path(proof.inclusion, node, comm_c_, arities_, poseidon), "inclusion_proof");
+  }
+
+  // Layer 1 hashes the DRG parents of its own layer, the others also the expander parents of the layer before (C.9).
+  Status labeling(const LabelingProof& proof, uint32_t layer) const {
+    CUZK_TRY(place(proof, layer));
+    const size_t parents = layer == 1 ? kDrgDegree : kDrgDegree + kExpanderDegree;
+    for (size_t i = 0; i < kLabelParents; i++) {
+      const size_t parent = i % parents;
+      const Bytes32& row = parent < kDrgDegree ? proof_.drg_parents[parent].column.rows[layer - 1]
+                                               : proof_.exp_parents[parent - kDrgDegree].column.rows[layer - 2];
+      if (proof.parents[i] != row) return wrong("parents[{}] is not in its parent's column", i);
+    }
+    const Bytes32 expected = label(commit_.replica_id, layer, challenge_, proof.parents);
+    return expected == proof_.c_x.column.rows[layer - 1] ? Status() : wrong("its label is not in the column of c_x");
+  }
+
+  Status encoding() const {
+    CUZK_TRY(place(proof_.encoding, layers_));
+    if (proof_.encoding.parents != proof_.labeling.back().parents)
+      return wrong("its parents are not those of the last layer");
+    CUZK_TRY_ASSIGN(const Fr key, element(proof_.c_x.column.rows.back()));
+    CUZK_TRY_ASSIGN(const Fr data, element(proof_.comm_d.leaf));
+    CUZK_TRY_ASSIGN(const Fr replica, element(proof_.comm_r_last.leaf));
+    return key + data == replica ? Status() : wrong("label and data do not add up to the replica");
+  }
+
+  Status place(const LabelingProof& proof, uint32_t layer) const {
+    if (proof.layer != layer) return wrong("layer_index is {}, not {}", proof.layer, layer);
+    if (proof.node != challenge_) return wrong("is for node {}, not node {}", proof.node, challenge_);
+    return {};
+  }
+
+  const SealCommit& commit_;
+  const uint32_t layers_;
+  const Graph& graph_;
+  const ChallengeProof& proof_;
+  const uint64_t challenge_;
+  const Bytes32& comm_c_;
+  const std::vector<unsigned> arities_, data_arities_;
+};
+
+}  // namespace
+
+Status check_vanilla(const SealCommit& commit, exec::Pool& pool) {
+  CUZK_TRY_ASSIGN(const RegisteredProof kind, seal_proof(commit.registered_proof));
+  CUZK_TRY_ASSIGN(const PorepShape shape, porep_shape(kind.sector_bytes));
+  if (commit.partitions.size() != kind.partitions) {
+    return fail(Code::kInvalidInput, "{} has {} partitions, not {}", kind.name, kind.partitions,
+                commit.partitions.size());
+  }
+  for (const Bytes32& value : {commit.replica_id, commit.comm_d, commit.comm_r}) CUZK_TRY(element(value));
+  const PorepStatement statement{commit.replica_id, commit.comm_d, commit.comm_r, commit.seed};
+  const Graph graph(shape.nodes, kind.api, kind.porep_id);
+  std::vector<std::vector<uint64_t>> challenges;
+  for (uint32_t k = 0; k < kind.partitions; k++) {
+    if (commit.partitions[k].size() != shape.challenges_per_partition) {
+      return fail(Code::kInvalidInput, "partition {} has {} challenges, not {}", k, commit.partitions[k].size(),
+                  shape.challenges_per_partition);
+    }
+    challenges.push_back(porep_challenges(kind, shape, statement, k));
+  }
+
+  const size_t count = size_t{kind.partitions} * shape.challenges_per_partition;
+  std::atomic<size_t> first_failure = count;
+  std::mutex mutex;
+  Status result;
+  pool.for_each(count, [&](size_t index) {
+    if (index > first_failure.load()) return;
+    const size_t k = index / shape.challenges_per_partition, i = index % shape.challenges_per_partition;
+    Status status = ChallengeCheck(commit, shape, graph, commit.partitions[k][i], challenges[k][i]).run();
+    if (status) return;
+    std::lock_guard lock(mutex);
+    if (index > first_failure) return;
+    first_failure = index;
+    result = tl::unexpected<Error>(std::move(status).error().within(fmt::format("partition {}, challenge {}", k, i)));
+  });
+  return result;
+}
+
+}  // namespace cuzk::filecoin
