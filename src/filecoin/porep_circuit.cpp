@@ -83,10 +83,12 @@ Result<PorepValues> porep_values(const PorepShape& shape, const SealCommit& comm
   return values;
 }
 
+std::string porep_circuit_id(const PorepShape& shape) { return fmt::format("porep-{}", format_size(shape.sector_bytes)); }
+
 r1cs::Circuit compile_porep(const PorepShape& shape, unsigned challenges) {
   r1cs::Recorder recorder;
   porep_circuit::partition(recorder, shape, challenges, nullptr);
-  return std::move(recorder).finish(fmt::format("porep-{}", format_size(shape.sector_bytes)));
+  return std::move(recorder).finish(porep_circuit_id(shape));
 }
 
 Result<r1cs::Witness> assign_porep(const r1cs::Circuit& circuit, const PorepShape& shape, const PorepValues& values) {

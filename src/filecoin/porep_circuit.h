@@ -133,6 +133,9 @@ void partition(CS& cs, const PorepShape& shape, unsigned challenges, const Porep
 
 }  // namespace porep_circuit
 
+// Names the circuit and its parameters: "porep-32GiB". The same for every API version and feature of a size.
+std::string porep_circuit_id(const PorepShape& shape);
+
 // The compiled circuit of a partition with this many challenges (the shape's, unless a part is wanted).
 r1cs::Circuit compile_porep(const PorepShape& shape, unsigned challenges);
 inline r1cs::Circuit compile_porep(const PorepShape& shape) { return compile_porep(shape, shape.challenges_per_partition); }
