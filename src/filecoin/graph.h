@@ -15,9 +15,9 @@ class Graph {
   Graph(uint64_t nodes, ApiVersion api, const Bytes32& porep_id);
 
   uint64_t nodes() const { return nodes_; }
-  // Nodes of the same layer, all below `node` (nodes 0 and 1: all zero). 1 us.
+  // Nodes of the same layer, all below `node` (nodes 0 and 1: all zero). 0.2 us.
   std::array<uint64_t, kDrgDegree> drg_parents(uint64_t node) const;
-  // Nodes of the layer before, anywhere in it. 6 us.
+  // Nodes of the layer before, anywhere in it. 13 us, nearly all of it in BLAKE2b.
   std::array<uint64_t, kExpanderDegree> expander_parents(uint64_t node) const;
 
  private:

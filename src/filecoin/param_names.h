@@ -1,6 +1,6 @@
 #pragma once
-// File names of the published parameters: a digest of what fixes the circuit (filecoin-spec F.7). The names come without
-// extension; ".params", ".vk" and ".meta" follow.
+// File names of the published parameters: a digest of what fixes the circuit (filecoin-spec F.7). Names come without
+// extension; ".params" and ".vk" follow.
 
 #include <string>
 

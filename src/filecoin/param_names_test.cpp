@@ -8,8 +8,8 @@ namespace {
 struct Published {
   const char *size, *name;
 };
-// The network's parameters.json, as listed in filecoin-spec F.7; 2 KiB, 8 MiB, 512 MiB, 32 GiB, 64 GiB. The two files of the
-// update circuit with a Poseidon tree_d, which nobody uses, are left out.
+// The network's parameters.json, as listed in filecoin-spec F.7. Its two files of the update circuit with a Poseidon
+// tree_d, which nobody uses, are left out: their identifiers are those of the update circuit.
 constexpr Published kPorep[] = {
     {"2KiB",
      "v28-stacked-proof-of-replication-merkletree-poseidon_hasher-8-0-0-sha256_hasher-"

@@ -1,5 +1,6 @@
 #pragma once
-// What a sector size and a registered proof fix: trees, layers, challenges, partitions, API version (filecoin-spec C.1, G.7).
+// What a sector size and a registered proof fix: trees, layers, challenges, partitions, API version (filecoin-spec C.1,
+// G.7).
 
 #include <bit>
 #include <cstdint>
@@ -18,8 +19,8 @@ inline constexpr unsigned kDrgDegree = 6, kExpanderDegree = 8;
 // Parent labels hashed into a label: the 6 or 14 parents, repeated.
 inline constexpr unsigned kLabelParents = 37;
 
-// Arities of a Poseidon tree; 0 = level absent. Slices of the leaves form base trees, `sub` of their roots one sub tree,
-// `top` sub roots the whole.
+// Arities of a Poseidon tree; 0 = level absent. Equal slices of the leaves form base trees, `sub` of their roots one
+// sub tree, `top` sub roots the whole.
 struct TreeShape {
   unsigned base, sub, top;
   bool operator==(const TreeShape&) const = default;
@@ -43,8 +44,8 @@ const std::vector<PorepShape>& porep_shapes();
 // kInvalidInput where there is no such sector size; the message lists those there are.
 Result<PorepShape> porep_shape(uint64_t sector_bytes);
 
-// Arities along a leaf's path to the root in the Poseidon trees: base levels, then sub, then top. Index bits come in the
-// same order, least significant first.
+// Arities along a leaf's path to the root in the Poseidon trees: base levels, then sub, then top. Bits of the leaf
+// index come in the same order, least significant first.
 std::vector<unsigned> path_arities(const PorepShape& shape);
 
 enum class ApiVersion { kV1_0, kV1_1, kV1_2 };
@@ -65,9 +66,9 @@ struct RegisteredProof {
 // The network's seal proofs, 0 to 19 (G.7); kInvalidInput for any other name or number.
 Result<RegisteredProof> registered_proof(std::string_view name);
 Result<RegisteredProof> registered_proof(uint64_t number);
-// A combination of size, version and feature that the network does not register, named alike (the reference vectors hold
-// such sectors); its porep id is byte 255 and then the name. kInvalidInput where the name has another form or does not fit
-// into the id.
+// A combination of size, version and feature that the network does not register, named alike (the reference vectors
+// hold such sectors); its porep id is byte 255 and then the name. kInvalidInput where the name has another form or does
+// not fit into the id.
 Result<RegisteredProof> unregistered_proof(std::string_view name);
 
 }  // namespace cuzk::filecoin

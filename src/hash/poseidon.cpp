@@ -191,23 +191,63 @@ PoseidonConstants make_constants(unsigned arity) {
 
 Fr fifth_power(const Fr& x) { return x.square().square() * x; }
 
+// A sum of products that is reduced once, which halves the work of a matrix row.
+class ProductSum {
+ public:
+  void add(const Fr& a, const Fr& b) {
+    std::array<uint64_t, 8> product{};
+    for (size_t i = 0; i < 4; i++) {
+      uint64_t carry = 0;
+      for (size_t j = 0; j < 4; j++)
+        product[i + j] = limbs::multiply_add(a.raw()[j], b.raw()[i], product[i + j], carry);
+      product[i + 4] = carry;
+    }
+    uint64_t carry = 0;
+    Fr::Limbs low, high;
+    for (size_t i = 0; i < 4; i++) low[i] = limbs::add_carry(low_[i], product[i], carry);
+    for (size_t i = 0; i < 4; i++) high[i] = limbs::add_carry(high_[i], product[i + 4], carry);
+    // The sum was below r 2^256 and the product is below r^2 < 0.46 r 2^256: no carry out, and one subtraction restores.
+    low_ = low;
+    high_ = limbs::subtract_if_above(high, Fr::kModulus);
+  }
+
+  // Montgomery reduction: sum / 2^256 mod r.
+  Fr reduced() const {
+    Fr::Limbs t = low_;
+    for (size_t i = 0; i < 4; i++) {
+      uint64_t carry = 0;
+      const uint64_t m = t[0] * Fr::kInv;
+      limbs::multiply_add(m, Fr::kModulus[0], t[0], carry);
+      for (size_t j = 1; j < 4; j++) t[j - 1] = limbs::multiply_add(m, Fr::kModulus[j], t[j], carry);
+      t[3] = carry;
+    }
+    // t is at most r, and so the sum with high_ below 2r < 2^256.
+    uint64_t carry = 0;
+    for (size_t i = 0; i < 4; i++) t[i] = limbs::add_carry(t[i], high_[i], carry);
+    return Fr::from_raw(limbs::subtract_if_above(t, Fr::kModulus));
+  }
+
+ private:
+  Fr::Limbs low_{}, high_{};  // high_ < r
+};
+
 // state * matrix.
 void multiply(std::span<Fr> state, const Vector& matrix) {
   const size_t width = state.size();
   std::array<Fr, kPoseidonMaxWidth> out;
   for (size_t j = 0; j < width; j++) {
-    for (size_t i = 0; i < width; i++) out[j] += state[i] * matrix[i * width + j];
+    ProductSum sum;
+    for (size_t i = 0; i < width; i++) sum.add(state[i], matrix[i * width + j]);
+    out[j] = sum.reduced();
   }
   std::copy_n(out.begin(), width, state.begin());
 }
 
 void multiply(std::span<Fr> state, const SparseMatrix& matrix) {
-  const Fr first = state[0];
-  state[0] = first * matrix.w_hat[0];
-  for (size_t j = 1; j < state.size(); j++) {
-    state[0] += state[j] * matrix.w_hat[j];
-    state[j] += first * matrix.v_rest[j - 1];
-  }
+  ProductSum sum;
+  for (size_t i = 0; i < state.size(); i++) sum.add(state[i], matrix.w_hat[i]);
+  for (size_t j = 1; j < state.size(); j++) state[j] += state[0] * matrix.v_rest[j - 1];
+  state[0] = sum.reduced();
 }
 
 }  // namespace

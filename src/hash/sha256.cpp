@@ -36,9 +36,11 @@ void compress_portable(Sha256State& state, const uint8_t* blocks, size_t count) 
 }
 
 #if defined(__x86_64__)
+namespace sha_ni {
+
 // The instructions keep the state as (a,b,e,f) and (c,d,g,h), highest lane first, and do two rounds each.
 // Source: Intel 64 manual volume 2, SHA256RNDS2, SHA256MSG1, SHA256MSG2.
-__attribute__((target("sha,sse4.1"))) void compress_sha_ni(Sha256State& state, const uint8_t* blocks, size_t count) {
+__attribute__((target("sha,sse4.1"))) void compress(Sha256State& state, const uint8_t* blocks, size_t count) {
   const __m128i byte_swap = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
   auto* words = reinterpret_cast<__m128i*>(state.data());
   const __m128i cdab = _mm_shuffle_epi32(_mm_loadu_si128(words), 0xb1);
@@ -72,12 +74,14 @@ __attribute__((target("sha,sse4.1"))) void compress_sha_ni(Sha256State& state, c
   _mm_storeu_si128(words + 1, _mm_alignr_epi8(dchg, feba, 8));
 }
 
-bool has_sha_ni() {
+bool available() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   const bool sha = __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (b >> 29 & 1);
   const bool sse41 = __get_cpuid(1, &a, &b, &c, &d) != 0 && (c >> 19 & 1);
   return sha && sse41;
 }
+
+}  // namespace sha_ni
 #endif
 
 Bytes32 digest_of(const Sha256State& state) {
@@ -95,8 +99,8 @@ Bytes32 truncated(Bytes32 digest) {
 
 std::span<const Sha256Kernel> sha256_kernels() {
 #if defined(__x86_64__)
-  static constexpr Sha256Kernel kernels[] = {{"sha_ni", compress_sha_ni}, {"portable", compress_portable}};
-  static const std::span<const Sha256Kernel> usable = std::span(kernels).subspan(has_sha_ni() ? 0 : 1);
+  static constexpr Sha256Kernel kernels[] = {{"sha_ni", sha_ni::compress}, {"portable", compress_portable}};
+  static const std::span<const Sha256Kernel> usable = std::span(kernels).subspan(sha_ni::available() ? 0 : 1);
 #else
   static constexpr Sha256Kernel usable[] = {{"portable", compress_portable}};
 #endif
