@@ -191,11 +191,11 @@ PoseidonConstants make_constants(unsigned arity) {
 
 Fr fifth_power(const Fr& x) { return x.square().square() * x; }
 
-// A sum of products that is reduced once, which halves the work of a matrix row.
+// A sum of products low + 2^256 high that is reduced once, which saves near half of a matrix row.
 class ProductSum {
  public:
   void add(const Fr& a, const Fr& b) {
-    std::array<uint64_t, 8> product{};
+    uint64_t product[8] = {};
     for (size_t i = 0; i < 4; i++) {
       uint64_t carry = 0;
       for (size_t j = 0; j < 4; j++)
@@ -203,15 +203,14 @@ class ProductSum {
       product[i + 4] = carry;
     }
     uint64_t carry = 0;
-    Fr::Limbs low, high;
-    for (size_t i = 0; i < 4; i++) low[i] = limbs::add_carry(low_[i], product[i], carry);
-    for (size_t i = 0; i < 4; i++) high[i] = limbs::add_carry(high_[i], product[i + 4], carry);
-    // The sum was below r 2^256 and the product is below r^2 < 0.46 r 2^256: no carry out, and one subtraction restores.
-    low_ = low;
-    high_ = limbs::subtract_if_above(high, Fr::kModulus);
+    for (size_t i = 0; i < 4; i++) low_[i] = limbs::add_carry(low_[i], product[i], carry);
+    // The product is below r^2, so its high half stays below r with the carry.
+    Fr::Limbs high;
+    for (size_t i = 0; i < 4; i++) high[i] = limbs::add_carry(product[i + 4], 0, carry);
+    high_ += Fr::from_raw(high);
   }
 
-  // Montgomery reduction: sum / 2^256 mod r.
+  // The sum / 2^256 mod r, Montgomery's reduction: a multiple of r makes low_ a multiple of 2^256.
   Fr reduced() const {
     Fr::Limbs t = low_;
     for (size_t i = 0; i < 4; i++) {
@@ -221,14 +220,12 @@ class ProductSum {
       for (size_t j = 1; j < 4; j++) t[j - 1] = limbs::multiply_add(m, Fr::kModulus[j], t[j], carry);
       t[3] = carry;
     }
-    // t is at most r, and so the sum with high_ below 2r < 2^256.
-    uint64_t carry = 0;
-    for (size_t i = 0; i < 4; i++) t[i] = limbs::add_carry(t[i], high_[i], carry);
-    return Fr::from_raw(limbs::subtract_if_above(t, Fr::kModulus));
+    return high_ + Fr::from_raw(t);  // t is at most r, and the sum of r and a canonical value is reduced as well
   }
 
  private:
-  Fr::Limbs low_{}, high_{};  // high_ < r
+  Fr::Limbs low_{};
+  Fr high_;
 };
 
 // state * matrix.
