@@ -16,10 +16,12 @@ endif()
 
 add_library(cuzk_options INTERFACE)
 target_include_directories(cuzk_options INTERFACE ${CMAKE_SOURCE_DIR}/src)
-target_compile_options(cuzk_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wno-missing-field-initializers
-  -Wno-restrict)  # gcc 12 sees overlaps in std::string that are not there (GCC bug 105651)
+# GCC 12 sees overlaps in std::string that are not there (-Wrestrict, GCC bug 105651).
+target_compile_options(cuzk_options INTERFACE
+  "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wno-missing-field-initializers>"
+  $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict>)
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
-  target_compile_options(cuzk_options INTERFACE -Werror)
+  target_compile_options(cuzk_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror> $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings>)
 endif()
 if(CUZK_SANITIZE)
   target_compile_options(cuzk_options INTERFACE -fsanitize=${CUZK_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
