@@ -6,47 +6,24 @@
 // Scott, Dahab 2006 "Multiplication and squaring on pairing-friendly fields" and Granger, Scott 2010 (cyclotomic
 // squares).
 
-#include <span>
+#include <concepts>
+#include <utility>
 
 #include "field/fields.h"
 
 namespace cuzk {
 
-// What the three towers share, from a type's own + - * square inverse. Self is the derived type.
-template <class Self>
-struct FieldOperators {
-  friend constexpr Self& operator+=(Self& a, const Self& b) { return a = a + b; }
-  friend constexpr Self& operator-=(Self& a, const Self& b) { return a = a - b; }
-  friend constexpr Self& operator*=(Self& a, const Self& b) { return a = a * b; }
-  constexpr Self dbl() const { return self() + self(); }
-  constexpr bool is_zero() const { return self() == Self::zero(); }
-  static constexpr Self zero() { return {}; }
-  // this^exponent; the exponent is least significant limb first.
-  constexpr Self pow(std::span<const uint64_t> exponent) const {
-    Self out = Self::one();
-    for (size_t i = exponent.size(); i-- > 0;) {
-      for (int bit = 63; bit >= 0; bit--) {
-        out = out.square();
-        if (exponent[i] >> bit & 1) out *= self();
-      }
-    }
-    return out;
-  }
-
- private:
-  constexpr const Self& self() const { return static_cast<const Self&>(*this); }
-};
-
-struct Fp2 : FieldOperators<Fp2> {
+struct Fp2 {
   Fp c0, c1;  // c0 + c1 u
 
-  constexpr Fp2() = default;
-  constexpr Fp2(const Fp& a0, const Fp& a1) : c0(a0), c1(a1) {}
+  static constexpr Fp2 zero() { return {}; }
   static constexpr Fp2 one() { return {Fp::one(), Fp::zero()}; }
-  constexpr bool operator==(const Fp2& o) const { return c0 == o.c0 && c1 == o.c1; }
+  constexpr bool is_zero() const { return c0.is_zero() && c1.is_zero(); }
+  constexpr bool operator==(const Fp2&) const = default;
 
   constexpr Fp2 operator+(const Fp2& o) const { return {c0 + o.c0, c1 + o.c1}; }
   constexpr Fp2 operator-(const Fp2& o) const { return {c0 - o.c0, c1 - o.c1}; }
+  constexpr Fp2 dbl() const { return *this + *this; }
   constexpr Fp2 operator-() const { return {-c0, -c1}; }
   constexpr Fp2 operator*(const Fp2& o) const {
     Fp a = c0 * o.c0, b = c1 * o.c1;
@@ -69,16 +46,17 @@ inline constexpr Fp2 kFrobeniusW = {*Fp::from_canonical({0x8d0775ed92235fb8, 0xf
                                     *Fp::from_canonical({0x2cf78a126ddc4af3, 0x282d5ac14d6c7ec2, 0xec0c8ec971f63c5f,
                                                          0x54a14787b6c7b36f, 0x88e9e902231f9fb8, 0x00fc3e2b36c4e032})};
 
-struct Fp6 : FieldOperators<Fp6> {
+struct Fp6 {
   Fp2 c0, c1, c2;  // c0 + c1 v + c2 v^2
 
-  constexpr Fp6() = default;
-  constexpr Fp6(const Fp2& a0, const Fp2& a1, const Fp2& a2) : c0(a0), c1(a1), c2(a2) {}
+  static constexpr Fp6 zero() { return {}; }
   static constexpr Fp6 one() { return {Fp2::one(), {}, {}}; }
-  constexpr bool operator==(const Fp6& o) const { return c0 == o.c0 && c1 == o.c1 && c2 == o.c2; }
+  constexpr bool is_zero() const { return c0.is_zero() && c1.is_zero() && c2.is_zero(); }
+  constexpr bool operator==(const Fp6&) const = default;
 
   constexpr Fp6 operator+(const Fp6& o) const { return {c0 + o.c0, c1 + o.c1, c2 + o.c2}; }
   constexpr Fp6 operator-(const Fp6& o) const { return {c0 - o.c0, c1 - o.c1, c2 - o.c2}; }
+  constexpr Fp6 dbl() const { return *this + *this; }
   constexpr Fp6 operator-() const { return {-c0, -c1, -c2}; }
   constexpr Fp6 operator*(const Fp6& o) const {  // Karatsuba, 6 products
     Fp2 a = c0 * o.c0, b = c1 * o.c1, c = c2 * o.c2;
@@ -105,16 +83,17 @@ struct Fp6 : FieldOperators<Fp6> {
   }
 };
 
-struct Fp12 : FieldOperators<Fp12> {
+struct Fp12 {
   Fp6 c0, c1;  // c0 + c1 w
 
-  constexpr Fp12() = default;
-  constexpr Fp12(const Fp6& a0, const Fp6& a1) : c0(a0), c1(a1) {}
+  static constexpr Fp12 zero() { return {}; }
   static constexpr Fp12 one() { return {Fp6::one(), {}}; }
-  constexpr bool operator==(const Fp12& o) const { return c0 == o.c0 && c1 == o.c1; }
+  constexpr bool is_zero() const { return c0.is_zero() && c1.is_zero(); }
+  constexpr bool operator==(const Fp12&) const = default;
 
   constexpr Fp12 operator+(const Fp12& o) const { return {c0 + o.c0, c1 + o.c1}; }
   constexpr Fp12 operator-(const Fp12& o) const { return {c0 - o.c0, c1 - o.c1}; }
+  constexpr Fp12 dbl() const { return *this + *this; }
   constexpr Fp12 operator-() const { return {-c0, -c1}; }
   constexpr Fp12 operator*(const Fp12& o) const {
     Fp6 a = c0 * o.c0, b = c1 * o.c1;
@@ -156,5 +135,21 @@ struct Fp12 : FieldOperators<Fp12> {
     return {b.mul_by_v() + a, (c0 + c1).mul_by_01(b0, b1 + b4) - a - b};
   }
 };
+
+template <class F>
+concept ExtensionField = std::same_as<F, Fp2> || std::same_as<F, Fp6> || std::same_as<F, Fp12>;
+
+template <ExtensionField F>
+constexpr F& operator+=(F& a, const F& b) {
+  return a = a + b;
+}
+template <ExtensionField F>
+constexpr F& operator-=(F& a, const F& b) {
+  return a = a - b;
+}
+template <ExtensionField F>
+constexpr F& operator*=(F& a, const F& b) {
+  return a = a * b;
+}
 
 }  // namespace cuzk

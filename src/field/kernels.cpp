@@ -1,0 +1,82 @@
+#include "field/kernels.h"
+
+#include <array>
+#include <cstdlib>
+#include <vector>
+
+#include "field/kernels/implementations.h"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+namespace cuzk {
+namespace {
+
+struct Implementation {
+  const Kernels* table;
+  const char* needs;  // processor features, in words
+  bool (*runs_here)();
+};
+
+#if defined(__x86_64__)
+// By cpuid, as compilers differ in the names that __builtin_cpu_supports knows. General registers need no support of the
+// operating system.
+bool has_bmi2_and_adx() {
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) && (ebx & bit_BMI2) && (ebx & bit_ADX);
+}
+#endif
+
+// Best first.
+constexpr Implementation kImplementations[] = {
+#if defined(__x86_64__)
+    {&kAdxKernels, "BMI2 and ADX", has_bmi2_and_adx},
+#endif
+    {&kPortableKernels, "nothing", [] { return true; }},
+};
+
+std::string names(std::span<const Kernels* const> tables) {
+  std::string out;
+  for (const Kernels* table : tables) out += fmt::format("{}{}", out.empty() ? "" : ", ", table->name);
+  return out;
+}
+
+}  // namespace
+
+std::span<const Kernels* const> kernels_available() {
+  static const std::vector<const Kernels*> kAvailable = [] {
+    std::vector<const Kernels*> out;
+    for (const Implementation& one : kImplementations) {
+      if (one.runs_here()) out.push_back(one.table);
+    }
+    return out;
+  }();
+  return kAvailable;
+}
+
+Result<const Kernels*> select_kernels(std::string_view name) {
+  if (name.empty()) return kernels_available().front();
+  for (const Implementation& one : kImplementations) {
+    if (one.table->name != name) continue;
+    if (one.runs_here()) return one.table;
+    return fail(Code::kUsage, "this processor cannot run the kernels '{}', which need {}; it can run: {}", name,
+                one.needs, names(kernels_available()));
+  }
+  return fail(Code::kUsage, "there are no kernels named '{}'; this processor can run: {}", name,
+              names(kernels_available()));
+}
+
+Result<const Kernels*> select_kernels_from_environment() {
+  const char* name = std::getenv(kKernelsVariable);
+  auto chosen = select_kernels(name ? name : "");
+  if (!chosen) return tl::unexpected(std::move(chosen).error().within(kKernelsVariable));
+  return chosen;
+}
+
+const Kernels& kernels() {
+  static const Kernels& chosen = *select_kernels_from_environment().value_or(kernels_available().front());
+  return chosen;
+}
+
+}  // namespace cuzk

@@ -1,0 +1,67 @@
+#pragma once
+// Arithmetic over arrays of field elements, in the best form that this processor can run.
+//
+// Outputs may be the very arrays that are inputs (no other overlap). Single-threaded: callers split work themselves.
+// One scalar operation stays inline (field/montgomery.h); only loops come here.
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+#include "base/result.h"
+#include "field/tower.h"
+
+namespace cuzk {
+
+struct Kernels {
+  std::string_view name;
+
+  template <class F>
+  using Binary = void (*)(F* out, const F* a, const F* b, size_t count);
+  template <class F>
+  using Unary = void (*)(F* out, const F* a, size_t count);
+  // Over count pairs (lo[i], hi[i]), each with its own twiddle w[i].
+  using Butterfly = void (*)(Fr* lo, Fr* hi, const Fr* w, size_t count);
+
+  Binary<Fr> fr_mul, fr_add, fr_sub;
+  Butterfly fr_butterfly_dit;  // (lo, hi) <- (lo + w hi, lo - w hi)
+  Butterfly fr_butterfly_dif;  // (lo, hi) <- (lo + hi, (lo - hi) w)
+
+  Binary<Fp> fp_mul, fp_add, fp_sub;
+  Unary<Fp> fp_sqr;
+  Binary<Fp2> fp2_mul, fp2_add, fp2_sub;
+  Unary<Fp2> fp2_sqr;
+};
+
+// Environment variable that forces an implementation by name.
+inline constexpr const char* kKernelsVariable = "CUZK_KERNELS";
+
+// The implementations that this processor can run, best first; "portable" is always the last.
+std::span<const Kernels* const> kernels_available();
+// The implementation with this name, or the best one where the name is empty. kUsage where there is none or the processor
+// cannot run it.
+Result<const Kernels*> select_kernels(std::string_view name);
+// select_kernels with the value of CUZK_KERNELS. Programs report this error at start.
+Result<const Kernels*> select_kernels_from_environment();
+// The choice of select_kernels_from_environment(), made once; the best one where that is an error.
+const Kernels& kernels();
+
+// The operations of the table for F = Fp or Fp2 under one name, for text that serves both groups.
+template <class F>
+struct FieldKernels;
+template <>
+struct FieldKernels<Fp> {
+  static void mul(Fp* out, const Fp* a, const Fp* b, size_t count) { kernels().fp_mul(out, a, b, count); }
+  static void sqr(Fp* out, const Fp* a, size_t count) { kernels().fp_sqr(out, a, count); }
+  static void add(Fp* out, const Fp* a, const Fp* b, size_t count) { kernels().fp_add(out, a, b, count); }
+  static void sub(Fp* out, const Fp* a, const Fp* b, size_t count) { kernels().fp_sub(out, a, b, count); }
+};
+template <>
+struct FieldKernels<Fp2> {
+  static void mul(Fp2* out, const Fp2* a, const Fp2* b, size_t count) { kernels().fp2_mul(out, a, b, count); }
+  static void sqr(Fp2* out, const Fp2* a, size_t count) { kernels().fp2_sqr(out, a, count); }
+  static void add(Fp2* out, const Fp2* a, const Fp2* b, size_t count) { kernels().fp2_add(out, a, b, count); }
+  static void sub(Fp2* out, const Fp2* a, const Fp2* b, size_t count) { kernels().fp2_sub(out, a, b, count); }
+};
+
+}  // namespace cuzk

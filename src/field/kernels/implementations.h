@@ -1,0 +1,14 @@
+#pragma once
+// The tables of field/kernels.h. One that the processor cannot run may be named, but not called.
+
+#include "field/kernels.h"
+
+namespace cuzk {
+
+extern const Kernels kPortableKernels;
+
+#if defined(__x86_64__)
+extern const Kernels kAdxKernels;  // needs BMI2 and ADX
+#endif
+
+}  // namespace cuzk
