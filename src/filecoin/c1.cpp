@@ -16,8 +16,9 @@ tl::unexpected<Error> fault(fmt::format_string<Args...> format, Args&&... args) 
   return fail(Code::kInvalidInput, ": {}", fmt::format(format, std::forward<Args>(args)...));
 }
 tl::unexpected<Error> fault(simdjson::error_code code) {
-  if (code == simdjson::INCOMPLETE_ARRAY_OR_OBJECT)
-    return fault("the JSON text is cut short or its brackets do not match");
+  if (code == simdjson::INCOMPLETE_ARRAY_OR_OBJECT || code == simdjson::UNCLOSED_STRING) {
+    return fault("the JSON text is cut short, or its brackets or quotes do not match");
+  }
   return fault("malformed JSON ({})", simdjson::error_message(code));
 }
 tl::unexpected<Error> fault(simdjson::error_code code, std::string_view expected) {
@@ -282,11 +283,9 @@ Status vanilla_proofs(sj::value value, std::optional<PorepShape>& shape,
     if (shape) return fault("more than one kind of vanilla proof");
     constexpr std::string_view kHead = "StackedDrg", kTail = "V1";
     if (tag.size() > kHead.size() + kTail.size() && tag.starts_with(kHead) && tag.ends_with(kTail)) {
-      tag.remove_prefix(kHead.size());
-      tag.remove_suffix(kTail.size());
-      if (auto bytes = parse_size(tag)) {
-        if (auto found = porep_shape(*bytes)) shape = *found;
-      }
+      const std::string_view size = tag.substr(kHead.size(), tag.size() - kHead.size() - kTail.size());
+      auto found = parse_size(size).and_then(porep_shape);
+      if (found) shape = *found;
     }
     if (!shape) return fault("unknown kind of vanilla proof '{}'", tag);
     CUZK_TRY(ProofReader(*shape).partitions(proofs, out));
