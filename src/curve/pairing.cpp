@@ -10,7 +10,7 @@ constexpr uint64_t kAbsZ = 0xd201000000010000;
 constexpr int kTopBit = 63;
 
 constexpr Fp2 kThreeB = {Fp::from_u64(12), Fp::from_u64(12)};  // 3 b' of E'
-constexpr Fp kHalf = (Fp::from_u64(2)).inverse();
+constexpr Fp kHalf = Fp::from_u64(2).inverse();
 
 // One pair within the loop: t = (x : y : z) is a multiple of q on E', x/z and y/z its affine coordinates.
 struct State {

@@ -5,6 +5,7 @@
 // Source: Montgomery 1985; interleaved (CIOS) multiplication after Koc, Acar, Kaliski 1996.
 
 #include <array>
+#include <bit>
 #include <compare>
 #include <cstdint>
 #include <optional>
@@ -14,6 +15,7 @@
 namespace cuzk {
 
 __extension__ typedef unsigned __int128 uint128_t;
+__extension__ typedef __int128 int128_t;
 
 // Arithmetic on little-endian arrays of 64-bit limbs.
 namespace limbs {
@@ -89,6 +91,81 @@ constexpr std::array<uint64_t, N> power_of_two(size_t exponent, const std::array
     value = twice;
   }
   return value;
+}
+
+// value^-1 mod p, zero for zero; p odd, value < p < 2^(64N-1), inv = -p^-1 mod 2^64. The same steps for every value.
+//
+// Pornin 2020, "Optimized binary GCD for modular inversion" (eprint 2020/972): 31 steps of the binary GCD of (value, p) at
+// a time on the lowest 31 and highest 33 bits alone, then their effect (f, g) on the full numbers.
+template <size_t N>
+constexpr std::array<uint64_t, N> inverse(const std::array<uint64_t, N>& value, const std::array<uint64_t, N>& p,
+                                          uint64_t inv) {
+  constexpr int kSteps = 31;
+  constexpr uint64_t kLow = (uint64_t{1} << kSteps) - 1;
+  int bits = 64 * N;
+  while (!(p[(bits - 1) / 64] >> ((bits - 1) % 64) & 1)) bits--;
+
+  // a = u value mod p and b = v value mod p hold throughout; a ends as 0 and b as the GCD, which is 1.
+  std::array<uint64_t, N> a = value, b = p, u{1}, v{};
+  for (int done = 0; done < 2 * bits - 1; done += kSteps) {
+    size_t top = N - 1;
+    while (top > 0 && (a[top] | b[top]) == 0) top--;
+    const int shift = std::countl_zero(a[top] | b[top] | 1);
+    const auto digest = [&](const std::array<uint64_t, N>& x) {
+      if (top == 0) return x[0];
+      const uint64_t high = shift == 0 ? x[top] : x[top] << shift | x[top - 1] >> (64 - shift);
+      return (x[0] & kLow) | (high & ~kLow);
+    };
+    uint64_t low_a = digest(a), low_b = digest(b);
+    int64_t f0 = 1, g0 = 0, f1 = 0, g1 = 1;
+    for (int i = 0; i < kSteps; i++) {  // a odd: swap if a < b, subtract; then halve a
+      const uint64_t odd = 0 - (low_a & 1), swap = odd & (0 - static_cast<uint64_t>(low_a < low_b));
+      const uint64_t ab = (low_a ^ low_b) & swap;
+      low_a ^= ab, low_b ^= ab;
+      const int64_t f = (f0 ^ f1) & static_cast<int64_t>(swap), g = (g0 ^ g1) & static_cast<int64_t>(swap);
+      f0 ^= f, f1 ^= f, g0 ^= g, g1 ^= g;
+      low_a = (low_a - (low_b & odd)) >> 1;
+      f0 -= f1 & static_cast<int64_t>(odd), g0 -= g1 & static_cast<int64_t>(odd);
+      f1 *= 2, g1 *= 2;
+    }
+    // (x f + y g + p k)/2^31, which is a whole number in (-2^(64N-1), 2^(64N-1)); true where it is negative.
+    const auto combine = [&](std::array<uint64_t, N>& out, const auto& x, int64_t f, const auto& y, int64_t g,
+                             uint64_t k) {
+      int128_t sum = 0;
+      uint64_t below = 0;
+      for (size_t i = 0; i <= N; i++) {
+        if (i < N) {
+          sum += static_cast<int128_t>(x[i]) * f + static_cast<int128_t>(y[i]) * g + static_cast<int128_t>(p[i]) * k;
+        }
+        const uint64_t limb = static_cast<uint64_t>(sum);
+        if (i > 0) out[i - 1] = below >> kSteps | limb << (64 - kSteps);
+        below = limb;
+        sum >>= 64;
+      }
+      return sum < 0;
+    };
+    const auto negate_if = [](bool condition, std::array<uint64_t, N>& x) {
+      const uint64_t mask = 0 - static_cast<uint64_t>(condition);
+      uint64_t carry = condition;
+      for (uint64_t& limb : x) limb = add_carry(limb ^ mask, 0, carry);
+      return condition;
+    };
+    std::array<uint64_t, N> next_a{}, next_b{}, next_u{}, next_v{};
+    if (negate_if(combine(next_a, a, f0, b, g0, 0), next_a)) f0 = -f0, g0 = -g0;
+    if (negate_if(combine(next_b, a, f1, b, g1, 0), next_b)) f1 = -f1, g1 = -g1;
+    // For u and v, k makes the division exact; the result is in (-p, 2p).
+    const auto combine_mod_p = [&](std::array<uint64_t, N>& out, int64_t f, int64_t g) {
+      const uint64_t low = u[0] * static_cast<uint64_t>(f) + v[0] * static_cast<uint64_t>(g);
+      const uint64_t mask = 0 - static_cast<uint64_t>(combine(out, u, f, v, g, low * inv & kLow));
+      uint64_t carry = 0;
+      for (size_t i = 0; i < N; i++) out[i] = add_carry(out[i], p[i] & mask, carry);
+      subtract_if_above(out, p);
+    };
+    combine_mod_p(next_u, f0, g0);
+    combine_mod_p(next_v, f1, g1);
+    a = next_a, b = next_b, u = next_u, v = next_v;
+  }
+  return v;
 }
 
 }  // namespace limbs
@@ -202,11 +279,9 @@ class Montgomery {
     return out;
   }
   constexpr Montgomery pow(uint64_t exponent) const { return pow(std::span<const uint64_t>(&exponent, 1)); }
-  // The multiplicative inverse; zero maps to zero. Exponent p - 2 (Fermat).
+  // The multiplicative inverse; zero maps to zero. The inverse of the representation a R, times R^3 R^-1.
   constexpr Montgomery inverse() const {
-    Limbs exponent = kModulus;
-    exponent[0] -= 2;  // p is odd and above 2, so no borrow
-    return pow(exponent);
+    return from_raw(limbs::inverse(limbs_, kModulus, kInv)) * (from_raw(kR2) * from_raw(kR2));
   }
 
   // Order of the canonical values.

@@ -3,14 +3,12 @@
 namespace cuzk {
 namespace {
 
-constexpr Fp::Limbs shifted_modulus(unsigned bits) {
-  Fp::Limbs out = Fp::kModulus;
-  for (size_t i = 0; i < out.size(); i++)
-    out[i] = out[i] >> bits | (i + 1 < out.size() ? out[i + 1] << (64 - bits) : 0);
-  return out;
-}
-constexpr Fp::Limbs kExponent = shifted_modulus(2);                        // (p - 3)/4
-constexpr Fp kHalf = *Fp::from_canonical(shifted_modulus(1)) + Fp::one();  // (p - 1)/2 + 1
+constexpr Fp::Limbs kExponent = [] {  // (p - 3)/4
+  Fp::Limbs e = Fp::kModulus;
+  for (size_t i = 0; i < e.size(); i++) e[i] = e[i] >> 2 | (i + 1 < e.size() ? e[i + 1] << 62 : 0);
+  return e;
+}();
+constexpr Fp kHalf = Fp::from_u64(2).inverse();
 
 // With t = a^((p-3)/4), root = a t satisfies root^2 = chi(a) a and root t = chi(a), the quadratic character of a != 0.
 struct Candidate {
