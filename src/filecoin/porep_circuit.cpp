@@ -46,18 +46,23 @@ class Converter {
 
 Result<PorepValues> porep_values(const PorepShape& shape, const SealCommit& commit, uint32_t partition) {
   if (partition >= commit.partitions.size()) {
-    return fail(Code::kInvalidInput, "partition {} is missing: the C1 output has {}", partition, commit.partitions.size());
+    return fail(Code::kInvalidInput, "partition {} is missing: the C1 output has {}", partition,
+                commit.partitions.size());
   }
   const std::vector<ChallengeProof>& proofs = commit.partitions[partition];
   if (proofs.size() != shape.challenges_per_partition) {
-    return fail(Code::kInvalidInput, "partition {} has {} challenges instead of {}", partition, proofs.size(), shape.challenges_per_partition);
+    return fail(Code::kInvalidInput, "partition {} has {} challenges instead of {}", partition, proofs.size(),
+                shape.challenges_per_partition);
   }
   const std::vector<unsigned> arities = path_arities(shape);
   const std::vector<unsigned> binary(shape.log2_nodes(), 2);
   Converter convert(partition);
-  PorepValues values{convert.number(commit.replica_id, "replica_id"), convert.number(commit.comm_d, "comm_d"),
-                     convert.number(commit.comm_r, "comm_r"), convert.number(proofs[0].comm_r_last.root, "comm_r_last root"),
-                     convert.number(proofs[0].c_x.inclusion.root, "comm_c"), {}};
+  PorepValues values{convert.number(commit.replica_id, "replica_id"),
+                     convert.number(commit.comm_d, "comm_d"),
+                     convert.number(commit.comm_r, "comm_r"),
+                     convert.number(proofs[0].comm_r_last.root, "comm_r_last root"),
+                     convert.number(proofs[0].c_x.inclusion.root, "comm_c"),
+                     {}};
   for (size_t i = 0; i < proofs.size(); i++) {
     const ChallengeProof& proof = proofs[i];
     convert.set_challenge(i);
@@ -68,12 +73,14 @@ Result<PorepValues> porep_values(const PorepShape& shape, const SealCommit& comm
     for (const auto* group : {&proof.drg_parents, &proof.exp_parents}) {
       for (const ColumnProof& parent : *group) {
         PorepChallengeValues::Parent& values_of_parent = out.parents.emplace_back();
-        for (const Bytes32& row : parent.column.rows) values_of_parent.column.push_back(convert.number(row, "parent column"));
+        for (const Bytes32& row : parent.column.rows)
+          values_of_parent.column.push_back(convert.number(row, "parent column"));
         if (parent.column.rows.size() != shape.layers) convert.reject("a parent column has the wrong number of layers");
         values_of_parent.path = convert.path(parent.inclusion, arities, "parent");
       }
     }
-    if (proof.drg_parents.size() != kDrgDegree || proof.exp_parents.size() != kExpanderDegree || proof.labeling.empty()) {
+    if (proof.drg_parents.size() != kDrgDegree || proof.exp_parents.size() != kExpanderDegree ||
+        proof.labeling.empty()) {
       convert.reject("parents or labelling proofs are missing");
     } else {
       out.node = proof.challenge();
@@ -83,7 +90,9 @@ Result<PorepValues> porep_values(const PorepShape& shape, const SealCommit& comm
   return values;
 }
 
-std::string porep_circuit_id(const PorepShape& shape) { return fmt::format("porep-{}", format_size(shape.sector_bytes)); }
+std::string porep_circuit_id(const PorepShape& shape) {
+  return fmt::format("porep-{}", format_size(shape.sector_bytes));
+}
 
 r1cs::Circuit compile_porep(const PorepShape& shape, unsigned challenges) {
   r1cs::Recorder recorder;

@@ -38,7 +38,8 @@ using gadgets::Num;
 
 // SHA-256 over replica id, layer, node and 37 parents, packed into a number. Spec C.6.
 template <class CS>
-Num<CS> label(CS& cs, const Bits<CS>& replica_id, const std::vector<Bits<CS>>& parents, uint32_t layer, const Bits<CS>& node) {
+Num<CS> label(CS& cs, const Bits<CS>& replica_id, const std::vector<Bits<CS>>& parents, uint32_t layer,
+              const Bits<CS>& node) {
   using gadgets::Bit;
   Bits<CS> preimage = replica_id;
   for (int i = 31; i >= 0; i--) preimage.push_back(Bit<CS>::constant(layer >> i & 1));
@@ -72,8 +73,8 @@ struct Tree {
 
 // Spec C.5. `values` is null where rows are recorded.
 template <class CS>
-void challenge(CS& cs, const PorepShape& shape, const Bits<CS>& replica_id, const Tree<CS>& comm_d, const Tree<CS>& comm_c,
-               const Tree<CS>& comm_r_last, const PorepChallengeValues* values) {
+void challenge(CS& cs, const PorepShape& shape, const Bits<CS>& replica_id, const Tree<CS>& comm_d,
+               const Tree<CS>& comm_c, const Tree<CS>& comm_r_last, const PorepChallengeValues* values) {
   using gadgets::alloc_num;
   using gadgets::value_of;
   Num<CS> data_leaf = alloc_num(cs, value_of<CS>([&] { return values->comm_d.leaf; }));
@@ -96,7 +97,8 @@ void challenge(CS& cs, const PorepShape& shape, const Bits<CS>& replica_id, cons
     // Each layer decomposes its parents' values anew: DRG parents in this layer, expander parents in the one before.
     std::vector<Bits<CS>> parents;
     for (size_t i = 0; i < kDrgDegree; i++) parents.push_back(sha_bits(cs, columns[i][layer - 1]));
-    for (size_t i = kDrgDegree; layer > 1 && i < columns.size(); i++) parents.push_back(sha_bits(cs, columns[i][layer - 2]));
+    for (size_t i = kDrgDegree; layer > 1 && i < columns.size(); i++)
+      parents.push_back(sha_bits(cs, columns[i][layer - 2]));
     labels.push_back(label(cs, replica_id, parents, layer, node));
   }
 
@@ -138,7 +140,9 @@ std::string porep_circuit_id(const PorepShape& shape);
 
 // The compiled circuit of a partition with this many challenges (the shape's, unless a part is wanted).
 r1cs::Circuit compile_porep(const PorepShape& shape, unsigned challenges);
-inline r1cs::Circuit compile_porep(const PorepShape& shape) { return compile_porep(shape, shape.challenges_per_partition); }
+inline r1cs::Circuit compile_porep(const PorepShape& shape) {
+  return compile_porep(shape, shape.challenges_per_partition);
+}
 
 // The witness of a partition for that circuit.
 Result<r1cs::Witness> assign_porep(const r1cs::Circuit& circuit, const PorepShape& shape, const PorepValues& values);

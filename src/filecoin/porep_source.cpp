@@ -31,7 +31,8 @@ class PorepSource final : public groth16::CircuitSource {
 
 }  // namespace
 
-Result<std::shared_ptr<const groth16::CircuitSource>> make_porep_source(ByteSpan c1, exec::Pool& pool, VanillaCheck check) {
+Result<std::shared_ptr<const groth16::CircuitSource>> make_porep_source(ByteSpan c1, exec::Pool& pool,
+                                                                        VanillaCheck check) {
   CUZK_TRY_ASSIGN(SealCommit commit, parse_c1(c1));
   if (check == VanillaCheck::kFull) CUZK_TRY(check_vanilla(commit, pool));
   CUZK_TRY_ASSIGN(RegisteredProof proof, seal_proof(commit.registered_proof));

@@ -81,7 +81,9 @@ inline void add(r1cs::Combination& combination, const Bit<r1cs::Recorder>& bit, 
   if (bit.kind == BitKind::kIs) combination.add(bit.var, factor);
   if (bit.kind == BitKind::kNot) combination.add(bit.var, -factor);
 }
-inline void add_one(r1cs::Combination& combination, const Fr& factor = Fr::one()) { combination.add(r1cs::Var::one(), factor); }
+inline void add_one(r1cs::Combination& combination, const Fr& factor = Fr::one()) {
+  combination.add(r1cs::Var::one(), factor);
+}
 
 // A new bit variable v with the row (ONE - v) * (v) = 0.
 template <class CS>

@@ -8,7 +8,8 @@ namespace cuzk::gadgets {
 
 // The `siblings` with `element` inserted at the position that the index bits (least significant first) say: 2, 4 or 8 in all.
 template <class CS>
-std::vector<Num<CS>> insert(CS& cs, const Num<CS>& element, std::span<const Bit<CS>> index, std::span<const Num<CS>> siblings) {
+std::vector<Num<CS>> insert(CS& cs, const Num<CS>& element, std::span<const Bit<CS>> index,
+                            std::span<const Num<CS>> siblings) {
   const Num<CS>& a = element;
   auto choose = [&](const Bit<CS>& condition, const Num<CS>& x, const Num<CS>& y) { return pick(cs, condition, x, y); };
   const Num<CS>& b = siblings[0];
@@ -81,8 +82,8 @@ void visit_signals(InsertStep<CS>& step, const r1cs::SignalVisitor& visit) {
 // A path from a leaf up to a root. `arities` has one entry a level, leaf level first; `values` likewise, and is not read by a
 // recorder. Allocates index bits and siblings level by level; appends the index bits to `index`. Spec C.2 step 2.
 template <class CS>
-Num<CS> path_root(CS& cs, NodeHash hash, std::span<const unsigned> arities, Num<CS> current, std::span<const PathLevel> values,
-                  Bits<CS>& index) {
+Num<CS> path_root(CS& cs, NodeHash hash, std::span<const unsigned> arities, Num<CS> current,
+                  std::span<const PathLevel> values, Bits<CS>& index) {
   for (size_t level = 0; level < arities.size(); level++) {
     const unsigned arity = arities[level];
     InsertStep<CS> step = cs.region(
@@ -94,7 +95,8 @@ Num<CS> path_root(CS& cs, NodeHash hash, std::span<const unsigned> arities, Num<
           if constexpr (!CS::kRecords) position = values[level].index;
           alloc_bits(inner, position, std::span(out.bits));
           std::vector<Num<CS>> siblings;
-          for (size_t i = 0; i + 1 < arity; i++) siblings.push_back(alloc_num(inner, value_of<CS>([&] { return values[level].siblings[i]; })));
+          for (size_t i = 0; i + 1 < arity; i++)
+            siblings.push_back(alloc_num(inner, value_of<CS>([&] { return values[level].siblings[i]; })));
           out.children = insert<CS>(inner, element, out.bits, siblings);
           return out;
         },

@@ -128,7 +128,8 @@ class PoseidonState {
   Num<CS> sbox(const Num<CS>& x, const Fr& post) { return sbox_rows(x, Fr::zero(), post); }
 
   void full_sbox() {
-    for (Entry& entry : entries_) entry = allocated(sbox(ensure(entry), c_.compressed_round_constants[next_constant_++]));
+    for (Entry& entry : entries_)
+      entry = allocated(sbox(ensure(entry), c_.compressed_round_constants[next_constant_++]));
   }
   // new[j] = sum_i entry[i] * matrix[i][j]
   void multiply(const std::vector<Fr>& matrix) {
@@ -164,7 +165,8 @@ Num<CS> poseidon(CS& cs, const std::vector<Num<CS>>& preimage, const Fr& tag) {
     name += fmt::format("-{}-{}", preimage.size(), to_hex(tag_bytes));  // the tag is part of the rows
   }
   return cs.region(
-      name, [&](CS& inner, const std::vector<Num<CS>>& inputs) { return PoseidonState<CS>(inner, inputs, tag).run(); }, preimage);
+      name, [&](CS& inner, const std::vector<Num<CS>>& inputs) { return PoseidonState<CS>(inner, inputs, tag).run(); },
+      preimage);
 }
 
 // With the tag of Merkle nodes, columns and comm_r.

@@ -38,8 +38,12 @@ Sha256Words<CS> sha256_compress(CS& cs, const Sha256Words<CS>& state, std::span<
   for (size_t i = 0; i < 512; i++) w[i / 32].set(31 - i % 32, block[i]);
 
   MultiEq<CS> equations(cs);
-  auto sum = [&](std::initializer_list<Word<CS>> words) { return add_many<CS>(cs, equations, {words.begin(), words.size()}); };
-  auto xor3 = [&](const Word<CS>& x, const Word<CS>& y, const Word<CS>& z) { return word_xor(cs, word_xor(cs, x, y), z); };
+  auto sum = [&](std::initializer_list<Word<CS>> words) {
+    return add_many<CS>(cs, equations, {words.begin(), words.size()});
+  };
+  auto xor3 = [&](const Word<CS>& x, const Word<CS>& y, const Word<CS>& z) {
+    return word_xor(cs, word_xor(cs, x, y), z);
+  };
 
   for (size_t i = 16; i < 64; i++) {
     Word<CS> s0 = xor3(rotr(w[i - 15], 7), rotr(w[i - 15], 18), shr(w[i - 15], 3));

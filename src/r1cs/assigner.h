@@ -51,7 +51,8 @@ class Assigner {
   // kInternal where the gadget code allocated something else than the circuit holds.
   Result<Witness> finish() && {
     if (next_ != num_aux_ || witness_.inputs.size() != num_inputs_ || witness_.fields.size() != num_fields_) {
-      return fail(Code::kInternal, "the witness has {} variables, {} of them field elements, and {} inputs; the circuit {}, {} and {}",
+      return fail(Code::kInternal,
+                  "the witness has {} variables, {} of them field elements, and {} inputs; the circuit {}, {} and {}",
                   next_, witness_.fields.size(), witness_.inputs.size(), num_aux_, num_fields_, num_inputs_);
     }
     return std::move(witness_);

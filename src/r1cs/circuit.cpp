@@ -56,7 +56,8 @@ void Circuit::derive_density() {
 }
 
 size_t Circuit::instance_of_row(uint32_t row) const {
-  auto after = std::upper_bound(instances.begin(), instances.end(), row, [](uint32_t r, const Instance& i) { return r < i.first_row; });
+  auto after = std::upper_bound(instances.begin(), instances.end(), row,
+                                [](uint32_t r, const Instance& i) { return r < i.first_row; });
   return static_cast<size_t>(after - instances.begin()) - 1;
 }
 
@@ -72,7 +73,8 @@ void Circuit::for_each_row(uint32_t begin, uint32_t end, const std::function<voi
       for (unsigned m = 0; m < 3; m++) {
         std::vector<Term>& out = m == 0 ? row.a : m == 1 ? row.b : row.c;
         out.clear();
-        for (const LocalTerm& term : t.combination(r, m)) out.push_back({global(instance, term.var), coefficients[term.coefficient]});
+        for (const LocalTerm& term : t.combination(r, m))
+          out.push_back({global(instance, term.var), coefficients[term.coefficient]});
         // Local order is circuit order but for the slots, which an instance binds as it likes.
         auto by_var = [](const Term& x, const Term& y) { return x.var < y.var; };
         if (!std::is_sorted(out.begin(), out.end(), by_var)) std::sort(out.begin(), out.end(), by_var);
@@ -83,7 +85,8 @@ void Circuit::for_each_row(uint32_t begin, uint32_t end, const std::function<voi
 }
 
 uint64_t Circuit::bytes() const {
-  uint64_t total = sizeof(*this) + coefficients.size() * sizeof(Fr) + instances.size() * sizeof(Instance) + bindings.size() * sizeof(Var) +
+  uint64_t total = sizeof(*this) + coefficients.size() * sizeof(Fr) + instances.size() * sizeof(Instance) +
+                   bindings.size() * sizeof(Var) +
                    8 * (aux_is_field.size() + density.a_aux.size() + density.b_aux.size() + density.b_inputs.size());
   for (const Template& t : templates) {
     total += sizeof(t) + t.local_is_field.size() * 8 + t.row_ends.size() * 4 + t.terms.size() * sizeof(LocalTerm);

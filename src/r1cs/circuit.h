@@ -76,8 +76,8 @@ struct Instance {
   // A template without rows has no instance, so `first_row` is strictly increasing.
   uint32_t template_id;
   uint32_t first_row;
-  uint32_t first_aux;       // first variable that it allocates
-  uint32_t first_binding;   // its `slots` entries in Circuit::bindings
+  uint32_t first_aux;      // first variable that it allocates
+  uint32_t first_binding;  // its `slots` entries in Circuit::bindings
 };
 
 struct Density {
@@ -86,17 +86,17 @@ struct Density {
 };
 
 struct Circuit {
-  std::string name;        // such as "porep-2KiB"
+  std::string name;  // such as "porep-2KiB"
   uint32_t num_inputs = 1;
   uint32_t num_aux = 0;
   uint32_t num_constraints = 0;  // without the rows that Groth16 appends for the inputs
 
-  std::vector<Fr> coefficients;       // distinct, none zero
+  std::vector<Fr> coefficients;  // distinct, none zero
   std::vector<Template> templates;
-  std::vector<Instance> instances;    // in row order; together they cover every row once
+  std::vector<Instance> instances;  // in row order; together they cover every row once
   std::vector<Var> bindings;
-  std::vector<uint64_t> aux_is_field; // bitmap over auxiliary variables: 1 = field element, 0 = single bit
-  Density density;                    // derived from the rest by derive_density()
+  std::vector<uint64_t> aux_is_field;  // bitmap over auxiliary variables: 1 = field element, 0 = single bit
+  Density density;                     // derived from the rest by derive_density()
 
   // Calls visit(row_index, row) for rows [begin, end) in order. The row is reused between calls.
   void for_each_row(uint32_t begin, uint32_t end, const std::function<void(uint32_t, const Row&)>& visit) const;

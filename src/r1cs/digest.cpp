@@ -1,6 +1,7 @@
 #include "r1cs/digest.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "hash/blake2.h"
 #include "hash/sha256.h"
@@ -13,10 +14,11 @@ namespace {
 template <class Hash>
 class Stream {
  public:
-  Stream() { buffer_.reserve(kBlock + 64); }
-  void put(ByteSpan bytes) {
-    buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
-    if (buffer_.size() >= kBlock) flush();
+  template <size_t N>
+  void put(const std::array<uint8_t, N>& bytes) {
+    if (used_ + N > kBlock) flush();
+    std::memcpy(buffer_.data() + used_, bytes.data(), N);
+    used_ += N;
   }
   template <class T>
   void put_le(T value) {
@@ -31,9 +33,7 @@ class Stream {
     put(bytes);
   }
   // The digest so far; the stream goes on.
-  Bytes32 so_far()
-    requires std::is_copy_constructible_v<Hash>
-  {
+  Bytes32 so_far() requires std::is_copy_constructible_v<Hash> {
     flush();
     return Hash(hash_).finish();
   }
@@ -45,11 +45,12 @@ class Stream {
  private:
   static constexpr size_t kBlock = 1 << 16;
   void flush() {
-    hash_.update(buffer_);
-    buffer_.clear();
+    hash_.update(ByteSpan(buffer_).first(used_));
+    used_ = 0;
   }
   Hash hash_;
-  Bytes buffer_;
+  Bytes buffer_ = Bytes(kBlock);
+  size_t used_ = 0;
 };
 
 // Each distinct coefficient's 32 bytes, so that no term is converted twice.
@@ -73,7 +74,8 @@ void for_each_combination(const Circuit& circuit, Visit&& visit) {
     for (uint32_t row = 0; row < t.rows; row++) {
       for (unsigned m = 0; m < 3; m++) {
         terms.clear();
-        for (const LocalTerm& term : t.combination(row, m)) terms.push_back({circuit.global(instance, term.var), term.coefficient});
+        for (const LocalTerm& term : t.combination(row, m))
+          terms.push_back({circuit.global(instance, term.var), term.coefficient});
         auto by_var = [](const Entry& x, const Entry& y) { return x.var < y.var; };
         if (!std::is_sorted(terms.begin(), terms.end(), by_var)) std::sort(terms.begin(), terms.end(), by_var);
         visit(instance.first_row + row, m, std::span<const Entry>(terms));
@@ -137,8 +139,17 @@ Bytes32 aux_sha256(const WitnessView& view) {
 }  // namespace
 
 CircuitDigest digest(const Circuit& circuit, exec::Pool& pool, uint32_t every, const Checkpoint& checkpoint) {
-  CircuitDigest out{circuit.num_inputs, circuit.num_aux, circuit.num_constraints, 0, 0, 0,
-                    circuit.density.a_aux_count, circuit.density.b_aux_count, circuit.density.b_inputs_count, {}, {}};
+  CircuitDigest out{circuit.num_inputs,
+                    circuit.num_aux,
+                    circuit.num_constraints,
+                    0,
+                    0,
+                    0,
+                    circuit.density.a_aux_count,
+                    circuit.density.b_aux_count,
+                    circuit.density.b_inputs_count,
+                    {},
+                    {}};
   for (const Instance& instance : circuit.instances) {
     const Template& t = circuit.templates[instance.template_id];
     for (uint32_t row = 0; row < t.rows; row++) {
@@ -176,7 +187,8 @@ WitnessDigest digest(const WitnessView& view, exec::Pool& pool) {
     for (uint32_t begin = 0; begin < rows; begin += kChunk) {
       uint32_t end = std::min(rows, begin + kChunk);
       std::span<Fr> span = std::span(values).first(end - begin);
-      evaluate(view, begin, end, which == 0 ? span : std::span<Fr>(), which == 1 ? span : std::span<Fr>(), which == 2 ? span : std::span<Fr>());
+      evaluate(view, begin, end, which == 0 ? span : std::span<Fr>(), which == 1 ? span : std::span<Fr>(),
+               which == 2 ? span : std::span<Fr>());
       for (const Fr& value : span) put(stream, value);
     }
     *digests[which] = stream.finish();

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "hash/sha256.h"
+#include "r1cs/bitmap.h"
 
 namespace cuzk::r1cs {
 namespace {
@@ -71,21 +72,29 @@ class Reader {
 
 // Every index that later code follows without asking.
 Status check_indices(const Circuit& c) {
-  auto wrong = [](std::string_view what) { return fail(Code::kInvalidInput, "circuit file: {}; delete it and it is made anew", what); };
-  if (c.num_inputs == 0 || c.num_inputs >= Var::kAux || c.num_aux >= Var::kAux) return wrong("variable counts are out of range");
-  if (c.aux_is_field.size() != (size_t{c.num_aux} + 63) / 64) return wrong("the map of field variables has the wrong length");
+  auto wrong = [](std::string_view what) {
+    return fail(Code::kInvalidInput, "circuit file: {}; delete it and it is made anew", what);
+  };
+  if (c.num_inputs == 0 || c.num_inputs >= Var::kAux || c.num_aux >= Var::kAux)
+    return wrong("variable counts are out of range");
+  if (c.aux_is_field.size() != (size_t{c.num_aux} + 63) / 64)
+    return wrong("the map of field variables has the wrong length");
   for (const Fr& coefficient : c.coefficients) {
-    if (!limbs::less(coefficient.raw(), Fr::kModulus) || coefficient.is_zero()) return wrong("a coefficient is not a reduced non-zero element");
+    if (!limbs::less(coefficient.raw(), Fr::kModulus) || coefficient.is_zero())
+      return wrong("a coefficient is not a reduced non-zero element");
   }
   for (const Template& t : c.templates) {
     uint64_t variables = uint64_t{1} + t.slots + t.locals;
-    if (variables > UINT32_MAX || t.local_is_field.size() != (size_t{t.locals} + 63) / 64) return wrong("a template's variable counts disagree");
-    if (t.rows == 0 || t.row_ends.size() != 3 * size_t{t.rows} || t.row_ends.back() != t.terms.size()) return wrong("a template's row table is damaged");
+    if (variables > UINT32_MAX || t.local_is_field.size() != (size_t{t.locals} + 63) / 64)
+      return wrong("a template's variable counts disagree");
+    if (t.rows == 0 || t.row_ends.size() != 3 * size_t{t.rows} || t.row_ends.back() != t.terms.size())
+      return wrong("a template's row table is damaged");
     for (size_t i = 1; i < t.row_ends.size(); i++) {
       if (t.row_ends[i] < t.row_ends[i - 1]) return wrong("a template's row table is not in order");
     }
     for (const LocalTerm& term : t.terms) {
-      if (term.var >= variables || term.coefficient >= c.coefficients.size()) return wrong("a term points outside its template");
+      if (term.var >= variables || term.coefficient >= c.coefficients.size())
+        return wrong("a term points outside its template");
     }
   }
   uint64_t next_row = 0;
@@ -95,11 +104,18 @@ Status check_indices(const Circuit& c) {
     if (i.first_row != next_row) return wrong("the instances do not cover the rows in order");
     if (uint64_t{i.first_aux} + t.locals > c.num_aux) return wrong("an instance allocates variables that do not exist");
     if (uint64_t{i.first_binding} + t.slots > c.bindings.size()) return wrong("an instance has too few bindings");
+    for (uint32_t at = 0; at < t.locals; at += 64) {
+      unsigned count = std::min(64u, t.locals - at);
+      if (read_bits(c.aux_is_field, i.first_aux + at, count) != read_bits(t.local_is_field, at, count)) {
+        return wrong("an instance and its template disagree on which variables are bits");
+      }
+    }
     next_row += t.rows;
   }
   if (next_row != c.num_constraints) return wrong("the instances do not cover every row");
   for (Var var : c.bindings) {
-    if (var.index() >= (var.is_aux() ? c.num_aux : c.num_inputs)) return wrong("a binding names a variable that does not exist");
+    if (var.index() >= (var.is_aux() ? c.num_aux : c.num_inputs))
+      return wrong("a binding names a variable that does not exist");
   }
   return {};
 }
@@ -138,11 +154,13 @@ Result<Circuit> deserialise(ByteSpan bytes) {
     return fail(Code::kInvalidInput, "not a circuit file ({} bytes, no '{}' at its head)", bytes.size(), kCircuitMagic);
   }
   uint32_t version = load_le<uint32_t>(bytes.data() + kCircuitMagic.size());
-  if (version != kCircuitVersion) return fail(Code::kInvalidInput, "circuit file has version {}, this program reads {}", version, kCircuitVersion);
+  if (version != kCircuitVersion)
+    return fail(Code::kInvalidInput, "circuit file has version {}, this program reads {}", version, kCircuitVersion);
   ByteSpan body = bytes.first(bytes.size() - 32);
   Bytes32 checksum = hash::sha256(body);
   if (!std::equal(checksum.begin(), checksum.end(), bytes.end() - 32)) {
-    return fail(Code::kInvalidInput, "circuit file is damaged: its checksum does not match; delete it and it is made anew");
+    return fail(Code::kInvalidInput,
+                "circuit file is damaged: its checksum does not match; delete it and it is made anew");
   }
   Reader reader(body.subspan(kCircuitMagic.size() + 4));
   Circuit circuit;
@@ -166,7 +184,8 @@ Result<Circuit> deserialise(ByteSpan bytes) {
   circuit.instances = reader.get_items<Instance>();
   circuit.bindings = reader.get_items<Var>();
   circuit.aux_is_field = reader.get_items<uint64_t>();
-  if (!reader.ok() || !reader.at_end()) return fail(Code::kInvalidInput, "circuit file's section lengths do not add up");
+  if (!reader.ok() || !reader.at_end())
+    return fail(Code::kInvalidInput, "circuit file's section lengths do not add up");
   CUZK_TRY(check_indices(circuit));
   circuit.derive_density();
   return circuit;

@@ -53,7 +53,8 @@ void Recorder::append(RowBuilder& row) {
     return;
   }
   for (const Combination* combination : {&row.a, &row.b, &row.c}) {
-    for (const Term& term : combination->terms()) region_.terms.push_back({term.var.code, coefficient_id(term.coefficient)});
+    for (const Term& term : combination->terms())
+      region_.terms.push_back({term.var.code, coefficient_id(term.coefficient)});
     region_.row_ends.push_back(static_cast<uint32_t>(region_.terms.size()));
   }
   region_.rows++;
@@ -106,7 +107,8 @@ void Recorder::instantiate(uint32_t template_id, const std::vector<Var>& binding
   flush_loose();
   const Template& t = circuit_.templates[template_id];
   if (t.rows > 0) {
-    circuit_.instances.push_back({template_id, circuit_.num_constraints, circuit_.num_aux, static_cast<uint32_t>(circuit_.bindings.size())});
+    circuit_.instances.push_back(
+        {template_id, circuit_.num_constraints, circuit_.num_aux, static_cast<uint32_t>(circuit_.bindings.size())});
     circuit_.bindings.insert(circuit_.bindings.end(), bindings.begin(), bindings.end());
   }
   circuit_.num_constraints += t.rows;
@@ -132,7 +134,8 @@ void Recorder::flush_loose() {
       for (const Combination& combination : row) {
         for (const Term& term : combination.terms()) {
           if (term.var == Var::one() || is_local(term.var)) continue;
-          if (slots.emplace(term.var.code, static_cast<uint32_t>(bindings.size() + 1)).second) bindings.push_back(term.var);
+          if (slots.emplace(term.var.code, static_cast<uint32_t>(bindings.size() + 1)).second)
+            bindings.push_back(term.var);
         }
       }
     }
@@ -141,9 +144,9 @@ void Recorder::flush_loose() {
       for (const Combination& combination : row) {
         size_t first = t.terms.size();
         for (const Term& term : combination.terms()) {
-          uint32_t local = term.var == Var::one()  ? 0
-                           : is_local(term.var)    ? 1 + t.slots + term.var.index() - loose_first_aux_
-                                                   : slots.at(term.var.code);
+          uint32_t local = term.var == Var::one() ? 0
+                           : is_local(term.var)   ? 1 + t.slots + term.var.index() - loose_first_aux_
+                                                  : slots.at(term.var.code);
           t.terms.push_back({local, coefficient_id(term.coefficient)});
         }
         std::sort(t.terms.begin() + static_cast<ptrdiff_t>(first), t.terms.end(),
@@ -151,7 +154,8 @@ void Recorder::flush_loose() {
         t.row_ends.push_back(static_cast<uint32_t>(t.terms.size()));
       }
     }
-    circuit_.instances.push_back({intern(std::move(t)), circuit_.num_constraints, loose_first_aux_, static_cast<uint32_t>(circuit_.bindings.size())});
+    circuit_.instances.push_back({intern(std::move(t)), circuit_.num_constraints, loose_first_aux_,
+                                  static_cast<uint32_t>(circuit_.bindings.size())});
     circuit_.bindings.insert(circuit_.bindings.end(), bindings.begin(), bindings.end());
     circuit_.num_constraints += static_cast<uint32_t>(loose_.size());
     loose_.clear();

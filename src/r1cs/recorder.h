@@ -122,12 +122,12 @@ class Recorder {
   Circuit circuit_;
   RowBuilder row_;
   bool in_region_ = false;
-  Template region_;                  // being recorded, valid while in_region_
+  Template region_;  // being recorded, valid while in_region_
   std::vector<std::array<Combination, 3>> loose_;
   uint32_t loose_first_aux_ = 0;
   std::unordered_map<std::string, Region> regions_;
-  std::unordered_map<std::string, uint32_t> template_ids_;    // by content
-  std::unordered_map<std::string, uint32_t> coefficient_ids_; // by raw bytes
+  std::unordered_map<std::string, uint32_t> template_ids_;     // by content
+  std::unordered_map<std::string, uint32_t> coefficient_ids_;  // by raw bytes
 };
 
 }  // namespace cuzk::r1cs

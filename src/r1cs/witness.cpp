@@ -56,7 +56,9 @@ WitnessView::WitnessView(const Circuit& circuit, const Witness& witness) : circu
           all_small = all_small && small_[term.coefficient] != 0;
           all_binary = all_binary && exponent_[term.coefficient] >= 0;
         }
-        kinds.push_back(all_bits && all_small ? SumKind::kSmall : all_bits && all_binary ? SumKind::kBinary : SumKind::kField);
+        kinds.push_back(all_bits && all_small    ? SumKind::kSmall
+                        : all_bits && all_binary ? SumKind::kBinary
+                                                 : SumKind::kField);
       }
     }
   }
@@ -83,10 +85,12 @@ class Evaluator {
         tags_[slot] = view_.bit(var.index());
       } else {
         tags_[slot] = kFieldTag;
-        fields_[slot] = var.is_aux() ? &view_.witness().fields[view_.field_rank(var.index())] : &view_.witness().inputs[var.index()];
+        fields_[slot] = var.is_aux() ? &view_.witness().fields[view_.field_rank(var.index())]
+                                     : &view_.witness().inputs[var.index()];
         slots_are_bits_ = false;
       }
     }
+    if (t.locals == 0) return;  // first_aux may be one past the last variable
     const Fr* next_field = view_.witness().fields.data() + view_.field_rank(instance.first_aux);
     for (uint32_t i = 0; i < t.locals; i++) {
       size_t local = 1 + t.slots + i;
@@ -159,17 +163,19 @@ class Evaluator {
   const Template* template_ = nullptr;
   const std::vector<SumKind>* kinds_ = nullptr;
   bool slots_are_bits_ = true;
-  std::vector<uint8_t> tags_;       // by local variable: its bit, or kFieldTag
-  std::vector<const Fr*> fields_;   // by local variable, where the tag says so
+  std::vector<uint8_t> tags_;      // by local variable: its bit, or kFieldTag
+  std::vector<const Fr*> fields_;  // by local variable, where the tag says so
   std::array<Fr, kSmallValues> small_values_;
 };
 
-void evaluate(const WitnessView& view, uint32_t begin, uint32_t end, std::span<Fr> out_a, std::span<Fr> out_b, std::span<Fr> out_c) {
+void evaluate(const WitnessView& view, uint32_t begin, uint32_t end, std::span<Fr> out_a, std::span<Fr> out_b,
+              std::span<Fr> out_c) {
   if (begin >= end) return;
   const Circuit& circuit = view.circuit();
   Evaluator evaluator(view);
   const std::array<std::span<Fr>, 3> out = {out_a, out_b, out_c};
-  for (size_t i = circuit.instance_of_row(begin); i < circuit.instances.size() && circuit.instances[i].first_row < end; i++) {
+  for (size_t i = circuit.instance_of_row(begin); i < circuit.instances.size() && circuit.instances[i].first_row < end;
+       i++) {
     const Instance& instance = circuit.instances[i];
     evaluator.enter(instance);
     uint32_t first = std::max(begin, instance.first_row);

@@ -12,9 +12,10 @@
 namespace cuzk::r1cs {
 
 struct Witness {
-  std::vector<Fr> inputs;      // with ONE first
-  std::vector<uint64_t> bits;  // bit j of word j/64 = auxiliary variable j where it is a bit; 0 where it is a field element
-  std::vector<Fr> fields;      // the field-element variables in order of index
+  std::vector<Fr> inputs;  // with ONE first
+  std::vector<uint64_t>
+      bits;                // bit j of word j/64 = auxiliary variable j where it is a bit; 0 where it is a field element
+  std::vector<Fr> fields;  // the field-element variables in order of index
 
   uint64_t bytes() const { return inputs.size() * sizeof(Fr) + bits.size() * 8 + fields.size() * sizeof(Fr); }
 };
@@ -52,7 +53,7 @@ class WitnessView {
  private:
   const Circuit* circuit_;
   const Witness* witness_;
-  std::vector<uint32_t> ranks_;  // field elements before each block of 512
+  std::vector<uint32_t> ranks_;             // field elements before each block of 512
   std::vector<std::vector<SumKind>> sums_;  // one a template, 3 * rows each
   std::vector<int8_t> small_;               // by coefficient: -2, -1, 1, 2, or 0 where it is none of them
   std::vector<int16_t> exponent_;           // by coefficient: k where it is 2^k, else -1
@@ -62,7 +63,8 @@ class WitnessView {
 
 // Values of the row combinations for rows [begin, end): out_x[row - begin]; an empty span is skipped. Single-threaded;
 // callers split the range.
-void evaluate(const WitnessView& view, uint32_t begin, uint32_t end, std::span<Fr> out_a, std::span<Fr> out_b, std::span<Fr> out_c);
+void evaluate(const WitnessView& view, uint32_t begin, uint32_t end, std::span<Fr> out_a, std::span<Fr> out_b,
+              std::span<Fr> out_c);
 
 // Row of the first constraint that does not hold, or num_constraints where all do.
 uint32_t first_unsatisfied(const WitnessView& view, exec::Pool& pool);
