@@ -1,40 +1,99 @@
 #include "msm/fixed_base.h"
 
-#include <algorithm>
+#include "msm/batch_add.h"
 
 namespace cuzk::msm {
+namespace {
 
-unsigned fixed_base_window_bits(size_t count) { return count < 1000 ? 4 : 10; }
+constexpr size_t kBatch = 1024;
+
+// A batch adder with memory of its own.
+template <class F>
+class OwnBatchAdd {
+ public:
+  OwnBatchAdd() : memory_(bytes()), carver_(memory_), add(carver_, kBatch) {}
+
+ private:
+  static size_t bytes() {
+    Carver counter;
+    BatchAdd<F>(counter, kBatch);
+    return counter.bytes();
+  }
+  std::vector<std::byte> memory_;
+  Carver carver_;
+
+ public:
+  BatchAdd<F> add;
+};
+
+}  // namespace
+
+unsigned fixed_base_window_bits(size_t count) {
+  unsigned best = 1;
+  auto additions = [&](unsigned bits) {
+    const Digits digits(bits);
+    return digits.windows() * (static_cast<double>(count) + static_cast<double>(digits.buckets()));
+  };
+  for (unsigned bits = 2; bits <= 16; bits++) {
+    if (additions(bits) < additions(best)) best = bits;
+  }
+  return best;
+}
 
 template <class F>
-FixedBase<F>::FixedBase(const Xyzz<F>& base, unsigned window_bits, exec::Pool&)
-    : window_bits_(window_bits), windows_((255 + window_bits - 1) / window_bits) {
+FixedBase<F>::FixedBase(const Xyzz<F>& base, unsigned window_bits, exec::Pool& pool)
+    : digits_(window_bits), table_(digits_.windows() * digits_.buckets()) {
   Xyzz<F> unit = base;
-  for (unsigned w = 0; w < windows_; w++) {
-    Xyzz<F> multiple = unit;
-    for (size_t d = 1; d < size_t{1} << window_bits; d++) {
-      table_.push_back(multiple.to_affine());
-      multiple += unit;
-    }
-    unit = multiple;
+  for (unsigned w = 0; w < digits_.windows(); w++) {
+    table_[w * digits_.buckets()] = unit.to_affine();
+    for (unsigned i = 0; i < window_bits; i++) unit = unit.dbl();
   }
+  // From the multiples up to k those up to 2k, by adding the k-th.
+  pool.for_each(digits_.windows(), [&](size_t w) {
+    OwnBatchAdd<F> batch;
+    const std::span<Affine<F>> multiples(&table_[w * digits_.buckets()], digits_.buckets());
+    for (size_t k = 1; k < multiples.size(); k *= 2) {
+      for (size_t begin = 0; begin < k; begin += kBatch) {
+        const size_t count = std::min(kBatch, k - begin);
+        for (size_t i = 0; i < count; i++) {
+          batch.add.set_first(i, multiples[begin + i]);
+          batch.add.set_second(i, multiples[k - 1]);
+        }
+        batch.add.run(count);
+        for (size_t i = 0; i < count; i++) multiples[k + begin + i] = batch.add.first(i);
+      }
+    }
+  });
 }
 
 template <class F>
 void FixedBase<F>::mul(std::span<const Fr> scalars, std::span<Affine<F>> out, exec::Pool& pool) const {
-  const size_t per_window = (size_t{1} << window_bits_) - 1;
-  pool.for_each_chunk(scalars.size(), 64, [&](size_t begin, size_t end) {
-    for (size_t i = begin; i < end; i++) {
-      const auto limbs = scalars[i].canonical();
-      Xyzz<F> sum;
-      for (unsigned w = 0; w < windows_; w++) {
-        const size_t low = w * window_bits_;
-        uint64_t digit = limbs[low / 64] >> (low % 64);
-        if (low % 64 + window_bits_ > 64 && low / 64 < 3) digit |= limbs[low / 64 + 1] << (64 - low % 64);
-        digit &= per_window;
-        if (digit != 0) sum += table_[w * per_window + digit - 1];
+  pool.for_each_chunk(scalars.size(), 16 * kBatch, [&](size_t begin, size_t end) {
+    OwnBatchAdd<F> batch;
+    std::vector<Digits::Prepared> prepared(kBatch);
+    std::vector<uint32_t> places(kBatch);
+    auto multiple = [&](size_t i, unsigned window) {
+      const int64_t digit = digits_.digit(prepared[i], window);
+      if (digit == 0) return Affine<F>::infinity();
+      const Affine<F>& entry = table_[window * digits_.buckets() + static_cast<size_t>(digit < 0 ? -digit : digit) - 1];
+      return digit < 0 ? -entry : entry;
+    };
+    for (size_t at = begin; at < end;) {
+      size_t count = 0;
+      for (; at < end && count < kBatch; at++) {
+        if (scalars[at].is_zero()) {
+          out[at] = Affine<F>::infinity();
+        } else {
+          prepared[count] = digits_.prepare(scalars[at]);
+          places[count++] = static_cast<uint32_t>(at - begin);
+        }
       }
-      out[i] = sum.to_affine();
+      for (size_t i = 0; i < count; i++) batch.add.set_first(i, multiple(i, 0));
+      for (unsigned window = 1; window < digits_.windows(); window++) {
+        for (size_t i = 0; i < count; i++) batch.add.set_second(i, multiple(i, window));
+        batch.add.run(count);
+      }
+      for (size_t i = 0; i < count; i++) out[begin + places[i]] = batch.add.first(i);
     }
   });
 }

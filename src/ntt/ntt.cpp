@@ -5,6 +5,8 @@
 #include <cassert>
 #include <utility>
 
+#include "field/kernels.h"
+
 namespace cuzk::ntt {
 namespace {
 
@@ -23,31 +25,6 @@ std::vector<Fr> powers(const Fr& base, size_t count) {
   Fr power = Fr::one();
   for (Fr& value : out) value = std::exchange(power, power * base);
   return out;
-}
-
-void multiply(Fr* out, const Fr* a, const Fr* b, size_t n) {
-  for (size_t i = 0; i < n; i++) out[i] = a[i] * b[i];
-}
-void butterfly_dit(Fr* lo, Fr* hi, const Fr* twiddles, size_t n) {
-  for (size_t i = 0; i < n; i++) {
-    Fr product = hi[i] * twiddles[i];
-    hi[i] = lo[i] - product;
-    lo[i] += product;
-  }
-}
-void butterfly_dif(Fr* lo, Fr* hi, const Fr* twiddles, size_t n) {
-  for (size_t i = 0; i < n; i++) {
-    Fr difference = lo[i] - hi[i];
-    lo[i] += hi[i];
-    hi[i] = difference * twiddles[i];
-  }
-}
-void butterfly_by_one(Fr* lo, Fr* hi, size_t n) {
-  for (size_t i = 0; i < n; i++) {
-    Fr difference = lo[i] - hi[i];
-    lo[i] += hi[i];
-    hi[i] = difference;
-  }
 }
 
 // The pieces of a tile between the data and a thread's scratch: element (row, i) of a rows x width tile.
@@ -193,15 +170,15 @@ void Domain::run_pass(const Pass& pass, Direction direction, Points points, std:
             std::fill_n(scaled_twiddles + r * width_, width_,
                         root_power(direction == kEvaluate ? exponent : size() - exponent));
           }
-          multiply(scaled_twiddles, scaled_twiddles, first_twiddles.data(), tile_elements);
+          kernels().fr_mul(scaled_twiddles, scaled_twiddles, first_twiddles.data(), tile_elements);
           twiddles = scaled_twiddles;
           scaled_for = group;
         }
       }
       place.load(tile, rows, width_);
-      if (direction == kEvaluate && twiddles) multiply(tile, tile, twiddles, tile_elements);
+      if (direction == kEvaluate && twiddles) kernels().fr_mul(tile, tile, twiddles, tile_elements);
       transform_tile(direction, tile, rows);
-      if (direction == kInterpolate && twiddles) multiply(tile, tile, twiddles, tile_elements);
+      if (direction == kInterpolate && twiddles) kernels().fr_mul(tile, tile, twiddles, tile_elements);
       place.store(tile, rows, width_);
     }
   });
@@ -216,11 +193,15 @@ void Domain::transform_tile(Direction direction, Fr* tile, size_t rows) const {
   if (direction == kEvaluate) {
     transform_tile(direction, tile, half);
     transform_tile(direction, upper, half);
-    butterfly_dit(tile + width_, upper + width_, twiddles, run - width_);
+    kernels().fr_butterfly_dit(tile + width_, upper + width_, twiddles, run - width_);
   } else {
-    butterfly_dif(tile + width_, upper + width_, twiddles, run - width_);
+    kernels().fr_butterfly_dif(tile + width_, upper + width_, twiddles, run - width_);
   }
-  butterfly_by_one(tile, upper, width_);
+  for (size_t i = 0; i < width_; i++) {
+    const Fr lower = tile[i];
+    tile[i] = lower + upper[i];
+    upper[i] = lower - upper[i];
+  }
   if (direction == kInterpolate) {
     transform_tile(direction, tile, half);
     transform_tile(direction, upper, half);
