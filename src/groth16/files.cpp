@@ -1,0 +1,440 @@
+#include "groth16/files.h"
+
+#include <fcntl.h>
+#include <openssl/evp.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <mutex>
+#include <nlohmann/json.hpp>
+
+#include "curve/encoding.h"
+#include "groth16/subgroup_batch.h"
+#include "mem/mapped_file.h"
+
+namespace cuzk::groth16 {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uint64_t kVkHeadBytes = 3 * kG1UncompressedBytes + 3 * kG2UncompressedBytes;  // before the u32 ic length
+constexpr size_t kPiece = size_t{1} << 17;  // points a task; large enough for subgroup_batch, small enough to spread
+
+template <class Point>
+constexpr size_t kPointBytes = std::is_same_v<Point, G1Affine> ? kG1UncompressedBytes : kG2UncompressedBytes;
+
+template <class Point>
+std::span<const uint8_t, kPointBytes<Point>> point_span(const uint8_t* bytes) {
+  return std::span<const uint8_t, kPointBytes<Point>>(bytes, kPointBytes<Point>);
+}
+
+template <class Point>
+std::optional<Point> decode_unchecked(const uint8_t* bytes) {
+  if constexpr (std::is_same_v<Point, G1Affine>)
+    return g1_decode_unchecked(point_span<Point>(bytes));
+  else
+    return g2_decode_unchecked(point_span<Point>(bytes));
+}
+
+template <class Point>
+Result<Point> decode_on_curve(const uint8_t* bytes) {
+  if constexpr (std::is_same_v<Point, G1Affine>)
+    return g1_from_uncompressed(point_span<Point>(bytes));
+  else
+    return g2_from_uncompressed(point_span<Point>(bytes));
+}
+
+// One point with every check, for the verifying key.
+template <class Point>
+Status decode_checked(Point& out, const uint8_t* bytes, std::string_view name) {
+  Result<Point> point = decode_on_curve<Point>(bytes);
+  if (!point) return fail(Code::kInvalidParams, "{}: {}", name, point.error().message);
+  if (point->is_infinity()) return fail(Code::kInvalidParams, "{} is infinity", name);
+  if (!in_subgroup(*point)) return fail(Code::kInvalidParams, "{} is outside the subgroup", name);
+  out = *point;
+  return {};
+}
+
+// What bytes that are no keys seem to be. The first byte of a key is the top of a coordinate below p, so at most 0x1a.
+std::string describe_content(ByteSpan bytes) {
+  if (bytes.empty()) return "empty";
+  std::string_view text = as_text(bytes.first(std::min<size_t>(bytes.size(), 512)));
+  size_t start = text.find_first_not_of(" \t\r\n");
+  bool printable = std::all_of(text.begin(), text.end(),
+                               [](char c) { return (c >= ' ' && c <= '~') || c == '\t' || c == '\r' || c == '\n'; });
+  if (start == std::string_view::npos || !printable) return fmt::format("something else, {} bytes", bytes.size());
+  text.remove_prefix(start);
+  std::string_view kind = text[0] == '<'                                ? "HTML"
+                          : text[0] == '{'                              ? "JSON"
+                          : text.starts_with("version https://git-lfs") ? "a Git LFS pointer"
+                                                                        : "text";
+  return fmt::format("{}, {} bytes", kind, bytes.size());
+}
+
+// Refuses what is visibly no key file: nothing, text, or a first byte that no coordinate has.
+Status expect_key_file(ByteSpan file, std::string_view kind) {
+  auto is_text = [](uint8_t c) { return (c >= ' ' && c <= '~') || c == '\t' || c == '\r' || c == '\n'; };
+  ByteSpan head = file.first(std::min<size_t>(file.size(), 64));
+  if (file.empty() || file[0] > 0x1a || std::all_of(head.begin(), head.end(), is_text)) {
+    return fail(Code::kInvalidParams, "not {} but {}: fetch it again", kind, describe_content(file));
+  }
+  return {};
+}
+
+Result<VerifyingKey> decode_vk_points(ByteSpan file, const Section& ic) {
+  VerifyingKey vk;
+  const uint8_t* at = file.data();
+  auto take = [&](auto& point, std::string_view name) {
+    const uint8_t* bytes = at;
+    at += kPointBytes<std::remove_reference_t<decltype(point)>>;
+    return decode_checked(point, bytes, name);
+  };
+  CUZK_TRY(take(vk.alpha_g1, "alpha_g1"));
+  CUZK_TRY(take(vk.beta_g1, "beta_g1"));
+  CUZK_TRY(take(vk.beta_g2, "beta_g2"));
+  CUZK_TRY(take(vk.gamma_g2, "gamma_g2"));
+  CUZK_TRY(take(vk.delta_g1, "delta_g1"));
+  CUZK_TRY(take(vk.delta_g2, "delta_g2"));
+  at = file.data() + ic.offset;
+  vk.ic.resize(ic.count);
+  for (size_t i = 0; i < ic.count; i++) CUZK_TRY(take(vk.ic[i], fmt::format("ic[{}]", i)));
+  return vk;
+}
+
+// The section whose length stands at `at`, wholly inside the file.
+Result<Section> read_section(ByteSpan file, uint64_t at, std::string_view name, uint32_t point_bytes,
+                             std::optional<uint64_t> wanted) {
+  if (at + 4 > file.size())
+    return fail(Code::kInvalidParams, "the file ends after {} bytes, before section {}", file.size(), name);
+  Section section{name, at + 4, load_be<uint32_t>(file.data() + at), point_bytes};
+  if (wanted && section.count != *wanted) {
+    return fail(Code::kInvalidParams, "belongs to another circuit: {} has {} points, the circuit wants {}", name,
+                section.count, *wanted);
+  }
+  uint64_t whole = (file.size() - section.offset) / point_bytes;
+  if (whole < section.count) {
+    return fail(Code::kInvalidParams, "the file ends inside section {} at point {} of {}", name, whole, section.count);
+  }
+  return section;
+}
+
+uint64_t section_end(const Section& section) { return section.offset + section.count * section.point_bytes; }
+
+Result<Section> ic_section(ByteSpan file, std::optional<uint64_t> wanted) {
+  if (file.size() < kVkHeadBytes)
+    return fail(Code::kInvalidParams, "the file ends inside the verifying key, after {} bytes", file.size());
+  return read_section(file, kVkHeadBytes, "ic", kG1UncompressedBytes, wanted);
+}
+
+// Collects the first fault, by index, of pieces that are checked at once.
+struct FirstFault {
+  std::mutex mutex;
+  uint64_t index = UINT64_MAX;
+  std::optional<Error> error;
+
+  void report(uint64_t at, Error found) {
+    std::lock_guard lock(mutex);
+    if (at < index || !error) index = at, error = std::move(found);
+  }
+};
+
+// Decodes points [begin, end) of a section, and reports the first that fails.
+template <class Point>
+void decode_piece(ByteSpan file, const Section& section, size_t begin, size_t end, Check check, std::span<Point> out,
+                  FirstFault& fault) {
+  auto name = [&](size_t i) { return fmt::format("{}[{}]", section.name, i); };
+  for (size_t i = begin; i < end; i++) {
+    const uint8_t* bytes = file.data() + section.offset + i * kPointBytes<Point>;
+    std::optional<Point> point = decode_unchecked<Point>(bytes);
+    if (!point || (check == Check::kFull && !on_curve(*point))) {
+      Result<Point> why = decode_on_curve<Point>(bytes);
+      return fault.report(
+          i, {Code::kInvalidParams, fmt::format("{}: {}", name(i), why ? "malformed" : why.error().message)});
+    }
+    if (point->is_infinity()) return fault.report(i, {Code::kInvalidParams, name(i) + " is infinity"});
+    out[i] = *point;
+  }
+  if (check != Check::kFull) return;
+  auto outside = first_outside_subgroup(std::span<const Point>(out.subspan(begin, end - begin)));
+  if (!outside) return fault.report(begin, outside.error());
+  if (*outside < end - begin) {
+    fault.report(begin + *outside, {Code::kInvalidParams, name(begin + *outside) + " is outside the subgroup"});
+  }
+}
+
+template <class Point>
+Status decode_section(ByteSpan file, const Section& section, Check check, exec::Pool& pool, std::vector<Point>& out,
+                      const std::function<void(uint64_t)>& done) {
+  out.resize(section.count);
+  FirstFault fault;
+  pool.for_each_chunk(section.count, kPiece, [&](size_t begin, size_t end) {
+    decode_piece<Point>(file, section, begin, end, check, out, fault);
+    done(end - begin);
+  });
+  if (fault.error) return tl::unexpected(*fault.error);
+  return {};
+}
+
+Result<std::string> blake2b_hex(ByteSpan bytes) {
+  std::array<uint8_t, 64> digest;
+  unsigned length = 0;
+  if (EVP_Digest(bytes.data(), bytes.size(), digest.data(), &length, EVP_blake2b512(), nullptr) != 1 ||
+      length != digest.size()) {
+    return fail(Code::kInternal, "BLAKE2b-512 is not available in libcrypto");
+  }
+  return to_hex(digest);
+}
+
+bool record_fits(const fs::path& params, const mem::MappedFile& file) {
+  std::ifstream in(checked_record_path(params));
+  auto record = nlohmann::json::parse(in, nullptr, false);
+  return record.is_object() && record.value("version", nlohmann::json()) == 1 &&
+         record.value("bytes", nlohmann::json()) == file.bytes().size() &&
+         record.value("mtime_ns", nlohmann::json()) == file.modified_ns();
+}
+
+Status write_record(const fs::path& params, const mem::MappedFile& file) {
+  CUZK_TRY_ASSIGN(std::string digest, blake2b_hex(file.bytes()));
+  CUZK_TRY_ASSIGN(const mem::MappedFile now, mem::MappedFile::open(params));
+  if (now.bytes().size() != file.bytes().size() || now.modified_ns() != file.modified_ns()) {
+    return fail(Code::kIo, "the file changed while it was read");
+  }
+  nlohmann::json record = {{"version", 1},
+                           {"bytes", file.bytes().size()},
+                           {"mtime_ns", file.modified_ns()},
+                           {"blake2b", digest},
+                           {"checked", "every point well formed, on the curve, in the subgroup, not infinity"}};
+  fs::path path = checked_record_path(params), temporary = path.string() + fmt::format(".{}.tmp", ::getpid());
+  std::ofstream out(temporary, std::ios::trunc);
+  out << record.dump(1) << "\n";
+  out.close();
+  std::error_code error;
+  if (out) fs::rename(temporary, path, error);
+  if (!out || error) {
+    fs::remove(temporary, error);
+    return fail(Code::kIo, "cannot write {}", path.string());
+  }
+  return {};
+}
+
+template <class Point>
+void append_point(Bytes& out, const Point& point) {
+  out.resize(out.size() + kPointBytes<Point>);
+  to_uncompressed(
+      point, std::span<uint8_t, kPointBytes<Point>>(out.data() + out.size() - kPointBytes<Point>, kPointBytes<Point>));
+}
+
+Bytes encode_u32(uint64_t count) {
+  Bytes bytes(4);
+  store_be<uint32_t>(bytes.data(), static_cast<uint32_t>(count));
+  return bytes;
+}
+
+}  // namespace
+
+// --- verifying keys
+
+Bytes encode_vk(const VerifyingKey& vk) {
+  Bytes out;
+  out.reserve(kVkHeadBytes + 4 + vk.ic.size() * kG1UncompressedBytes);
+  append_point(out, vk.alpha_g1);
+  append_point(out, vk.beta_g1);
+  append_point(out, vk.beta_g2);
+  append_point(out, vk.gamma_g2);
+  append_point(out, vk.delta_g1);
+  append_point(out, vk.delta_g2);
+  Bytes length = encode_u32(vk.ic.size());
+  out.insert(out.end(), length.begin(), length.end());
+  for (const G1Affine& point : vk.ic) append_point(out, point);
+  return out;
+}
+
+Result<VerifyingKey> decode_vk(ByteSpan bytes) {
+  CUZK_TRY(expect_key_file(bytes, "a verifying key"));
+  CUZK_TRY_ASSIGN(Section ic, ic_section(bytes, std::nullopt));
+  if (ic.count == 0) return fail(Code::kInvalidParams, "ic is empty");
+  if (section_end(ic) != bytes.size())
+    return fail(Code::kInvalidParams, "{} trailing bytes after ic", bytes.size() - section_end(ic));
+  return decode_vk_points(bytes, ic);
+}
+
+Result<VerifyingKey> read_vk(const fs::path& path) {
+  CUZK_TRY_ASSIGN(const mem::MappedFile file, mem::MappedFile::open(path));
+  auto vk = decode_vk(file.bytes());
+  if (!vk) return tl::unexpected(std::move(vk.error()).within(path.string()));
+  return vk;
+}
+
+Status write_vk(const fs::path& path, const VerifyingKey& vk) {
+  CUZK_TRY_ASSIGN(ParamsWriter writer, ParamsWriter::create(path));
+  CUZK_TRY(writer.vk(vk));
+  return writer.commit();
+}
+
+// --- parameters
+
+Lengths Layout::lengths() const {
+  return {sections[0].count, sections[1].count, sections[2].count,
+          sections[3].count, sections[4].count, sections[5].count};
+}
+
+Result<Layout> params_layout(ByteSpan file, const std::optional<Lengths>& wanted) {
+  CUZK_TRY(expect_key_file(file, "parameters"));
+  auto want = [&](uint64_t Lengths::*section) { return wanted ? std::optional(*wanted.*section) : std::nullopt; };
+  Layout layout;
+  CUZK_TRY_ASSIGN(layout.sections[0], ic_section(file, want(&Lengths::ic)));
+  struct Wanted {
+    std::string_view name;
+    uint32_t point_bytes;
+    uint64_t Lengths::*count;
+  };
+  constexpr Wanted kSections[] = {{"h", kG1UncompressedBytes, &Lengths::h},
+                                  {"l", kG1UncompressedBytes, &Lengths::l},
+                                  {"a", kG1UncompressedBytes, &Lengths::a},
+                                  {"b_g1", kG1UncompressedBytes, &Lengths::b_g1},
+                                  {"b_g2", kG2UncompressedBytes, &Lengths::b_g2}};
+  for (size_t i = 0; i < 5; i++) {
+    const Wanted& s = kSections[i];
+    CUZK_TRY_ASSIGN(layout.sections[i + 1],
+                    read_section(file, section_end(layout.sections[i]), s.name, s.point_bytes, want(s.count)));
+  }
+  layout.trailing_bytes = file.size() - section_end(layout.sections[5]);
+  return layout;
+}
+
+Result<Layout> params_layout(const fs::path& path, const std::optional<Lengths>& wanted) {
+  CUZK_TRY_ASSIGN(const mem::MappedFile file, mem::MappedFile::open(path));
+  auto layout = params_layout(file.bytes(), wanted);
+  if (!layout) return tl::unexpected(std::move(layout.error()).within(path.string()));
+  return layout;
+}
+
+Result<Parameters> decode_params(ByteSpan file, const Layout& layout, Check check, exec::Pool& pool,
+                                 const Progress& progress) {
+  Parameters out;
+  CUZK_TRY_ASSIGN(out.vk, decode_vk_points(file, layout.sections[0]));
+  uint64_t total = 0, finished = 0;
+  for (size_t i = 1; i < layout.sections.size(); i++) total += layout.sections[i].count;
+  std::mutex mutex;
+  auto done = [&](uint64_t points) {
+    if (!progress) return;
+    std::lock_guard lock(mutex);
+    progress(finished += points, total);
+  };
+  CUZK_TRY(decode_section(file, layout.sections[1], check, pool, out.h, done));
+  CUZK_TRY(decode_section(file, layout.sections[2], check, pool, out.l, done));
+  CUZK_TRY(decode_section(file, layout.sections[3], check, pool, out.a, done));
+  CUZK_TRY(decode_section(file, layout.sections[4], check, pool, out.b_g1, done));
+  CUZK_TRY(decode_section(file, layout.sections[5], check, pool, out.b_g2, done));
+  return out;
+}
+
+Result<LoadedParameters> load_params(const fs::path& path, const std::optional<Lengths>& wanted,
+                                     const LoadOptions& options, exec::Pool& pool) {
+  auto named = [&](Error error) { return tl::unexpected(std::move(error).within(path.string())); };
+  CUZK_TRY_ASSIGN(const mem::MappedFile file, mem::MappedFile::open(path));
+  auto layout = params_layout(file.bytes(), wanted);
+  if (!layout) return named(layout.error());
+
+  LoadedParameters loaded;
+  loaded.check_was_remembered = options.check == Check::kFull && options.remember && record_fits(path, file);
+  loaded.fully_checked = options.check == Check::kFull;
+  Check check = loaded.check_was_remembered ? Check::kCanonical : options.check;
+  auto parameters = decode_params(file.bytes(), *layout, check, pool, options.progress);
+  if (!parameters) return named(parameters.error());
+  loaded.parameters = std::move(*parameters);
+
+  if (layout->trailing_bytes > 0)
+    loaded.warnings.push_back(fmt::format("{}: {} trailing bytes after b_g2", path.string(), layout->trailing_bytes));
+  if (check == Check::kFull && options.remember) {
+    if (Status written = write_record(path, file); !written) {
+      loaded.warnings.push_back(
+          fmt::format("the check of {} is not remembered: {}", path.string(), written.error().message));
+    }
+  }
+  return loaded;
+}
+
+fs::path checked_record_path(const fs::path& params) { return params.string() + ".checked"; }
+
+// --- writing
+
+Result<ParamsWriter> ParamsWriter::create(const fs::path& path) {
+  fs::path temporary = path.string() + fmt::format(".{}.tmp", ::getpid());
+  int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (fd < 0) return fail(Code::kIo, "{}: {}", temporary.string(), std::strerror(errno));
+  return ParamsWriter(path, temporary, fd);
+}
+
+ParamsWriter::ParamsWriter(fs::path path, fs::path temporary, int fd)
+    : path_(std::move(path)), temporary_(std::move(temporary)), fd_(fd) {}
+ParamsWriter::ParamsWriter(ParamsWriter&& other) noexcept
+    : path_(std::move(other.path_)),
+      temporary_(std::move(other.temporary_)),
+      fd_(std::exchange(other.fd_, -1)),
+      buffer_(std::move(other.buffer_)) {}
+
+ParamsWriter::~ParamsWriter() {
+  if (fd_ < 0) return;
+  ::close(fd_);
+  ::unlink(temporary_.c_str());
+}
+
+Status ParamsWriter::write(ByteSpan bytes) {
+  while (!bytes.empty()) {
+    ssize_t written = ::write(fd_, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return fail(Code::kIo, "{}: {}", temporary_.string(), std::strerror(errno));
+    bytes = bytes.subspan(static_cast<size_t>(written));
+  }
+  return {};
+}
+
+template <class Point>
+Status ParamsWriter::encode(std::span<const Point> points, exec::Pool& pool) {
+  buffer_.resize(points.size() * kPointBytes<Point>);
+  pool.for_each_chunk(points.size(), 4096, [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; i++) {
+      to_uncompressed(points[i], std::span<uint8_t, kPointBytes<Point>>(buffer_.data() + i * kPointBytes<Point>,
+                                                                        kPointBytes<Point>));
+    }
+  });
+  return write(buffer_);
+}
+
+Status ParamsWriter::vk(const VerifyingKey& vk) { return write(encode_vk(vk)); }
+Status ParamsWriter::begin_section(uint64_t count) { return write(encode_u32(count)); }
+Status ParamsWriter::points(std::span<const G1Affine> points, exec::Pool& pool) { return encode(points, pool); }
+Status ParamsWriter::points(std::span<const G2Affine> points, exec::Pool& pool) { return encode(points, pool); }
+
+Status ParamsWriter::commit() {
+  int fd = std::exchange(fd_, -1);
+  bool synced = ::fsync(fd) == 0;
+  bool closed = ::close(fd) == 0;
+  if (!synced || !closed || ::rename(temporary_.c_str(), path_.c_str()) != 0) {
+    int error = errno;
+    ::unlink(temporary_.c_str());
+    return fail(Code::kIo, "{}: {}", path_.string(), std::strerror(error));
+  }
+  return {};
+}
+
+Status write_params(const fs::path& path, const Parameters& parameters, exec::Pool& pool) {
+  CUZK_TRY_ASSIGN(ParamsWriter writer, ParamsWriter::create(path));
+  CUZK_TRY(writer.vk(parameters.vk));
+  auto section = [&](const auto& points) -> Status {
+    CUZK_TRY(writer.begin_section(points.size()));
+    return writer.points(points, pool);
+  };
+  CUZK_TRY(section(parameters.h));
+  CUZK_TRY(section(parameters.l));
+  CUZK_TRY(section(parameters.a));
+  CUZK_TRY(section(parameters.b_g1));
+  CUZK_TRY(section(parameters.b_g2));
+  return writer.commit();
+}
+
+}  // namespace cuzk::groth16

@@ -1,0 +1,111 @@
+#pragma once
+// The official .vk and .params files: filecoin-spec F.5 and F.6, read and written byte for byte.
+//
+// A parameter file is checked before use. Lengths come first, against the file's size and the circuit, and cost nothing;
+// then every point is decoded. Errors of this header are kInvalidParams unless the system refuses (kNotFound, kIo); they
+// name the section and the index: "l[17] is not on the curve", "the file ends inside h at point 3 of 15".
+
+#include <array>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+#include "exec/pool.h"
+#include "groth16/keys.h"
+
+namespace cuzk::groth16 {
+
+// Work done and in all, in one unit of the function's choice; calls come from several threads, one at a time.
+using Progress = std::function<void(uint64_t done, uint64_t total)>;
+
+// --- verifying keys; always fully checked: coordinates, curve, subgroup, no infinity anywhere
+
+Bytes encode_vk(const VerifyingKey& vk);
+// The bytes must end with the last point.
+Result<VerifyingKey> decode_vk(ByteSpan bytes);
+Result<VerifyingKey> read_vk(const std::filesystem::path& path);
+Status write_vk(const std::filesystem::path& path, const VerifyingKey& vk);
+
+// --- parameters
+
+// Where the sections of a parameter file lie.
+struct Section {
+  std::string_view name;
+  uint64_t offset = 0;  // of the first point
+  uint64_t count = 0;
+  uint32_t point_bytes = 0;
+};
+struct Layout {
+  std::array<Section, 6> sections;  // ic, h, l, a, b_g1, b_g2
+  uint64_t trailing_bytes = 0;      // after b_g2; tolerated, reported
+
+  Lengths lengths() const;
+};
+
+// Reads the six lengths, and no point. With `wanted` (lengths_of(circuit)) a file of another circuit is an error.
+Result<Layout> params_layout(ByteSpan file, const std::optional<Lengths>& wanted);
+Result<Layout> params_layout(const std::filesystem::path& path, const std::optional<Lengths>& wanted);
+
+enum class Check {
+  kCanonical,  // points are well formed and none is infinity
+  kFull,       // and on the curve, and in the subgroup (groth16/subgroup_batch.h)
+};
+
+// The points of a file whose layout was read. The verifying key at its head is fully checked at every level.
+Result<Parameters> decode_params(ByteSpan file, const Layout& layout, Check check, exec::Pool& pool,
+                                 const Progress& progress = {});
+
+struct LoadOptions {
+  Check check = Check::kFull;
+  // A passed full check is recorded beside the file (checked_record_path), and where a record fits the file's size and
+  // modification time the full check is not made again.
+  bool remember = true;
+  Progress progress;
+};
+struct LoadedParameters {
+  Parameters parameters;
+  bool fully_checked = false;         // now or by the record
+  bool check_was_remembered = false;  // the record stood in for the check
+  std::vector<std::string> warnings;  // trailing bytes; a record that cannot be written
+};
+Result<LoadedParameters> load_params(const std::filesystem::path& path, const std::optional<Lengths>& wanted,
+                                     const LoadOptions& options, exec::Pool& pool);
+
+// F.params.checked: a JSON object of the file's bytes, mtime_ns, BLAKE2b-512 digest (its first 32 digits are what
+// parameters.json publishes) and what was checked.
+std::filesystem::path checked_record_path(const std::filesystem::path& params);
+
+// Writes a parameter file section by section, so that no more than a piece need be in memory. The file appears under its
+// name at commit(); before that, and for ever where commit() is not reached, there is only a temporary one, then removed.
+class ParamsWriter {
+ public:
+  static Result<ParamsWriter> create(const std::filesystem::path& path);
+  ~ParamsWriter();
+  ParamsWriter(ParamsWriter&&) noexcept;
+  ParamsWriter& operator=(ParamsWriter&&) = delete;
+
+  Status vk(const VerifyingKey& vk);
+  // Then h, l, a, b_g1, b_g2, each: its length, and its points in one or more pieces.
+  Status begin_section(uint64_t count);
+  Status points(std::span<const G1Affine> points, exec::Pool& pool);
+  Status points(std::span<const G2Affine> points, exec::Pool& pool);
+  Status commit();
+
+ private:
+  ParamsWriter(std::filesystem::path path, std::filesystem::path temporary, int fd);
+  Status write(ByteSpan bytes);
+  template <class Point>
+  Status encode(std::span<const Point> points, exec::Pool& pool);
+
+  std::filesystem::path path_, temporary_;
+  int fd_;
+  Bytes buffer_;
+};
+
+Status write_params(const std::filesystem::path& path, const Parameters& parameters, exec::Pool& pool);
+
+}  // namespace cuzk::groth16

@@ -1,0 +1,44 @@
+#pragma once
+// The keys of a circuit in native form. Notation of Groth 2016, "On the Size of Pairing-based Non-interactive Arguments",
+// section 3.2; which points are present is filecoin-spec A.12.
+
+#include <cstdint>
+#include <vector>
+
+#include "curve/bls12_381.h"
+#include "r1cs/circuit.h"
+
+namespace cuzk::groth16 {
+
+struct VerifyingKey {
+  G1Affine alpha_g1, beta_g1;
+  G2Affine beta_g2, gamma_g2;
+  G1Affine delta_g1;
+  G2Affine delta_g2;
+  std::vector<G1Affine> ic;  // one an input, ONE first
+
+  bool operator==(const VerifyingKey&) const = default;
+};
+
+struct Parameters {
+  VerifyingKey vk;
+  std::vector<G1Affine> h;     // tau^k (tau^m - 1) / delta
+  std::vector<G1Affine> l;     // every auxiliary variable
+  std::vector<G1Affine> a;     // every input, then the auxiliary variables that occur in A
+  std::vector<G1Affine> b_g1;  // the inputs, then the auxiliary variables, that occur in B
+  std::vector<G2Affine> b_g2;  // the same in G2
+};
+
+// How many points each section holds.
+struct Lengths {
+  uint64_t ic = 0, h = 0, l = 0, a = 0, b_g1 = 0, b_g2 = 0;
+
+  uint64_t native_bytes() const { return (ic + h + l + a + b_g1) * sizeof(G1Affine) + b_g2 * sizeof(G2Affine); }
+  bool operator==(const Lengths&) const = default;
+};
+
+// What a circuit wants (filecoin-spec A.12), and what a key has.
+Lengths lengths_of(const r1cs::Circuit& circuit);
+Lengths lengths_of(const Parameters& parameters);
+
+}  // namespace cuzk::groth16

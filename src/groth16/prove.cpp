@@ -1,0 +1,153 @@
+#include "groth16/prove.h"
+
+#include <chrono>
+
+#include "groth16/query.h"
+#include "groth16/quotient.h"
+#include "r1cs/bitmap.h"
+
+namespace cuzk::groth16 {
+namespace {
+
+constexpr size_t kRowGrain = 8192;  // rows a task of evaluation
+
+// Adds up the time since its last call into one step.
+class Stopwatch {
+ public:
+  explicit Stopwatch(ProveTimes* times) : times_(times) {}
+  void lap(double ProveTimes::*step) {
+    auto now = std::chrono::steady_clock::now();
+    if (times_) times_->*step += std::chrono::duration<double>(now - last_).count();
+    last_ = now;
+  }
+
+ private:
+  ProveTimes* times_;
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+Status check_shapes(const r1cs::Circuit& circuit, const Parameters& parameters, const r1cs::Witness& witness) {
+  if (lengths_of(parameters) != lengths_of(circuit)) {
+    return fail(Code::kInvalidParams, "the parameters are not of circuit {}", circuit.name);
+  }
+  size_t fields = r1cs::count_bits(circuit.aux_is_field);
+  if (witness.inputs.size() != circuit.num_inputs || witness.bits.size() != circuit.aux_is_field.size() ||
+      witness.fields.size() != fields) {
+    return fail(Code::kInvalidInput,
+                "the witness has {} inputs, {} words of bits and {} field elements; circuit {} wants {}, {} and {}",
+                witness.inputs.size(), witness.bits.size(), witness.fields.size(), circuit.name, circuit.num_inputs,
+                circuit.aux_is_field.size(), fields);
+  }
+  return {};
+}
+
+// a_q and b_q on the domain: the rows, the appended rows (input i) * (0) = (0), zeros.
+void evaluate_rows(const r1cs::WitnessView& view, std::span<Fr> a, std::span<Fr> b, exec::Pool& pool) {
+  const uint32_t rows = view.circuit().num_constraints;
+  pool.for_each_chunk(rows, kRowGrain, [&](size_t begin, size_t end) {
+    r1cs::evaluate(view, static_cast<uint32_t>(begin), static_cast<uint32_t>(end), a.subspan(begin, end - begin),
+                   b.subspan(begin, end - begin), {});
+  });
+  std::copy(view.witness().inputs.begin(), view.witness().inputs.end(), a.begin() + rows);
+}
+
+// Every one of `count` variables.
+std::vector<uint64_t> all_present(size_t count) {
+  std::vector<uint64_t> map = r1cs::make_bitmap(count);
+  for (size_t i = 0; i < map.size(); i++) map[i] = i < count / 64 ? ~uint64_t{0} : (uint64_t{1} << (count % 64)) - 1;
+  return map;
+}
+
+}  // namespace
+
+uint64_t start_bytes(const r1cs::Circuit& circuit, size_t threads) {
+  const uint64_t vector = sizeof(Fr) << r1cs::log2_domain(circuit);
+  const Lengths lengths = lengths_of(circuit);
+  const uint64_t fields = circuit.num_inputs + r1cs::count_bits(circuit.aux_is_field);
+  const uint64_t queries = fields * (sizeof(Fr) + sizeof(uint32_t)) * 3 + fields * sizeof(G2Affine);
+  auto msm_bytes = [&](uint64_t points, bool g2) {
+    return msm::plan({.points = points, .g2 = g2}, threads).workspace_bytes;
+  };
+  return std::max({3 * vector, vector + msm_bytes(lengths.h, false),
+                   queries + std::max(msm_bytes(std::min(fields, lengths.l), false),
+                                      msm_bytes(std::min(fields, lengths.b_g2), true))});
+}
+
+Result<Pending> start(const r1cs::Circuit& circuit, const Parameters& parameters, const r1cs::Witness& witness,
+                      exec::Pool& pool, ProveTimes* times) {
+  CUZK_TRY(check_shapes(circuit, parameters, witness));
+  Stopwatch watch(times);
+  Pending out;
+  const r1cs::WitnessView view(circuit, witness);
+  {
+    const ntt::Domain domain(r1cs::log2_domain(circuit), pool);
+    std::vector<Fr> a(domain.size()), b(domain.size());
+    evaluate_rows(view, a, b, pool);
+    watch.lap(&ProveTimes::evaluate);
+
+    quotient(domain, a, std::move(b), pool);
+    watch.lap(&ProveTimes::quotient);
+
+    // H = sum_k h_k [tau^k (tau^m - 1) / delta]; the coefficient of tau^(m-1) is zero.
+    CUZK_TRY_ASSIGN(out.h, sum_full<Fp>(std::span(a).first(domain.size() - 1), parameters.h, pool));
+    watch.lap(&ProveTimes::h);
+  }
+  const QueryScalars l = split_query(view, {}, all_present(circuit.num_aux));
+  const QueryScalars a = split_query(view, all_present(circuit.num_inputs), circuit.density.a_aux);
+  const QueryScalars b = split_query(view, circuit.density.b_inputs, circuit.density.b_aux);
+  watch.lap(&ProveTimes::split);
+
+  CUZK_TRY_ASSIGN(out.l, sum_query<Fp>(l, parameters.l, pool));  // L = sum_aux z_j l_j
+  watch.lap(&ProveTimes::l);
+  CUZK_TRY_ASSIGN(out.a, sum_query<Fp>(a, parameters.a, pool));  // sum_i z_i [A_i]_1
+  watch.lap(&ProveTimes::a);
+  CUZK_TRY_ASSIGN(out.b_g1, sum_query<Fp>(b, parameters.b_g1, pool));  // sum_i z_i [B_i]_1
+  watch.lap(&ProveTimes::b_g1);
+  CUZK_TRY_ASSIGN(out.b_g2, sum_query<Fp2>(b, parameters.b_g2, pool));  // sum_i z_i [B_i]_2
+  watch.lap(&ProveTimes::b_g2);
+  return out;
+}
+
+Result<Proof> finish(const Pending& pending, const VerifyingKey& vk, const Fr& r, const Fr& s, ProveTimes* times) {
+  if (vk.delta_g1.is_infinity() || vk.delta_g2.is_infinity())
+    return fail(Code::kInvalidParams, "delta is the identity: the parameters are unsafe");
+  Stopwatch watch(times);
+  auto times_g1 = [](const G1& p, const Fr& k) { return scalar_mul(p, k.canonical()); };
+  const G1 alpha = G1::from_affine(vk.alpha_g1), beta = G1::from_affine(vk.beta_g1),
+           delta = G1::from_affine(vk.delta_g1);
+  const G2 delta_g2 = G2::from_affine(vk.delta_g2);
+
+  // A = alpha + sum_i z_i [A_i]_1 + r delta
+  G1 a = alpha + pending.a + times_g1(delta, r);
+  // B = beta + sum_i z_i [B_i]_2 + s delta, in G2
+  G2 b = G2::from_affine(vk.beta_g2) + pending.b_g2 + scalar_mul(delta_g2, s.canonical());
+  // C = L + H + s (sum_i z_i [A_i]_1) + r (sum_i z_i [B_i]_1) + r s delta + s alpha + r beta
+  G1 c = pending.l + pending.h + times_g1(pending.a, s) + times_g1(pending.b_g1, r) + times_g1(delta, r * s) +
+         times_g1(alpha, s) + times_g1(beta, r);
+  Proof proof{a.to_affine(), b.to_affine(), c.to_affine()};
+  watch.lap(&ProveTimes::assemble);
+  return proof;
+}
+
+Result<Proof> prove(const r1cs::Circuit& circuit, const Parameters& parameters, const r1cs::Witness& witness,
+                    const Fr& r, const Fr& s, exec::Pool& pool, ProveTimes* times) {
+  CUZK_TRY_ASSIGN(const Pending pending, start(circuit, parameters, witness, pool, times));
+  return finish(pending, parameters.vk, r, s, times);
+}
+
+Error explain_failure(const r1cs::Circuit& circuit, const r1cs::Witness& witness, exec::Pool& pool) {
+  uint32_t row = r1cs::first_unsatisfied(r1cs::WitnessView(circuit, witness), pool);
+  if (row == circuit.num_constraints) {
+    return {Code::kVerifyFailed,
+            fmt::format(
+                "the proof does not verify although the witness satisfies all {} constraints of {}: the parameters, "
+                "the public inputs or the machine are at fault",
+                row, circuit.name)};
+  }
+  return {
+      Code::kUnsatisfied,
+      fmt::format("the witness breaks constraint {} of {} in {}, a row of template '{}'", row, circuit.num_constraints,
+                  circuit.name, circuit.templates[circuit.instances[circuit.instance_of_row(row)].template_id].name)};
+}
+
+}  // namespace cuzk::groth16

@@ -1,0 +1,56 @@
+#include "groth16/query.h"
+
+#include <bit>
+
+#include "r1cs/bitmap.h"
+
+namespace cuzk::groth16 {
+
+QueryScalars split_query(const r1cs::WitnessView& view, std::span<const uint64_t> inputs,
+                         std::span<const uint64_t> aux) {
+  const r1cs::Circuit& circuit = view.circuit();
+  const r1cs::Witness& witness = view.witness();
+  QueryScalars out;
+  out.ones = r1cs::make_bitmap(r1cs::count_bits(inputs) + r1cs::count_bits(aux));
+  uint32_t position = 0;
+  auto take_field = [&](uint32_t at, const Fr& value) {
+    out.positions.push_back(at);
+    out.fields.push_back(value);
+  };
+  if (!inputs.empty()) {
+    for (uint32_t i = 0; i < circuit.num_inputs; i++) {
+      if (r1cs::test_bit(inputs, i)) take_field(position++, witness.inputs[i]);
+    }
+  }
+  size_t field = 0;  // into witness.fields
+  for (size_t word = 0; word < aux.size(); word++) {
+    const uint64_t present = aux[word], is_field = circuit.aux_is_field[word];
+    auto rank = [&](uint64_t lowest) {
+      return position + static_cast<uint32_t>(std::popcount(present & (lowest - 1)));
+    };
+    for (uint64_t ones = witness.bits[word] & present & ~is_field; ones != 0; ones &= ones - 1) {
+      r1cs::set_bit(out.ones, rank(ones & -ones));
+    }
+    for (uint64_t fields = is_field; fields != 0; fields &= fields - 1, field++) {
+      const uint64_t lowest = fields & -fields;
+      if (present & lowest) take_field(rank(lowest), witness.fields[field]);
+    }
+    position += static_cast<uint32_t>(std::popcount(present));
+  }
+  return out;
+}
+
+template <class F>
+Result<Xyzz<F>> sum_query(const QueryScalars& scalars, std::span<const Affine<F>> points, exec::Pool& pool) {
+  std::vector<Affine<F>> bases(scalars.positions.size());
+  for (size_t i = 0; i < bases.size(); i++) bases[i] = points[scalars.positions[i]];
+  std::vector<std::byte> workspace(msm::sum_workspace_bytes<F>(pool.threads()));
+  CUZK_TRY_ASSIGN(Xyzz<F> ones, msm::sum_selected<F>(points, scalars.ones, workspace, pool));
+  CUZK_TRY_ASSIGN(Xyzz<F> fields, sum_full<F>(scalars.fields, bases, pool));
+  return ones + fields;
+}
+
+template Result<Xyzz<Fp>> sum_query<Fp>(const QueryScalars&, std::span<const Affine<Fp>>, exec::Pool&);
+template Result<Xyzz<Fp2>> sum_query<Fp2>(const QueryScalars&, std::span<const Affine<Fp2>>, exec::Pool&);
+
+}  // namespace cuzk::groth16

@@ -1,0 +1,38 @@
+#pragma once
+// One query of the key (l, a or b) against a packed witness: sum z_i p_i over its present variables, split by kind of
+// scalar (decision D4).
+
+#include <vector>
+
+#include "exec/pool.h"
+#include "msm/msm.h"
+#include "r1cs/witness.h"
+
+namespace cuzk::groth16 {
+
+// The scalars of a query. Positions count the present variables, inputs first (filecoin-spec A.12).
+struct QueryScalars {
+  std::vector<uint64_t> ones;       // bitmap over positions: a bit variable that is 1
+  std::vector<uint32_t> positions;  // of the field elements
+  std::vector<Fr> fields;           // their values
+};
+
+// Bitmaps of the variables that are present; an empty `inputs` means that none is.
+QueryScalars split_query(const r1cs::WitnessView& view, std::span<const uint64_t> inputs,
+                         std::span<const uint64_t> aux);
+
+template <class F>
+Result<Xyzz<F>> sum_query(const QueryScalars& scalars, std::span<const Affine<F>> points, exec::Pool& pool);
+
+extern template Result<Xyzz<Fp>> sum_query<Fp>(const QueryScalars&, std::span<const Affine<Fp>>, exec::Pool&);
+extern template Result<Xyzz<Fp2>> sum_query<Fp2>(const QueryScalars&, std::span<const Affine<Fp2>>, exec::Pool&);
+
+// sum scalars_i points_i
+template <class F>
+Result<Xyzz<F>> sum_full(std::span<const Fr> scalars, std::span<const Affine<F>> points, exec::Pool& pool) {
+  msm::Plan plan = msm::plan({.points = points.size(), .g2 = std::is_same_v<F, Fp2>}, pool.threads());
+  std::vector<std::byte> workspace(plan.workspace_bytes);
+  return msm::run<F>(plan, points, scalars, workspace, pool);
+}
+
+}  // namespace cuzk::groth16

@@ -1,0 +1,43 @@
+#include "groth16/query.h"
+
+#include "groth16/testing.h"
+
+namespace cuzk::groth16 {
+namespace {
+
+// Against the definition, one scalar multiplication a variable, for presence bitmaps from nothing to everything.
+template <class F>
+void expect_naive_sum(const testing::Mixed& mixed, const Affine<F>& base, std::mt19937_64& random) {
+  exec::Pool pool(2);
+  const r1cs::WitnessView view(mixed.circuit, mixed.witness);
+  const size_t inputs = mixed.circuit.num_inputs, aux = mixed.circuit.num_aux;
+  for (unsigned density : {0u, 1u, 2u, 3u, 4u}) {
+    auto input_map = r1cs::make_bitmap(inputs), aux_map = r1cs::make_bitmap(aux);
+    std::vector<Affine<F>> points;
+    Xyzz<F> want = Xyzz<F>::infinity(), point = Xyzz<F>::from_affine(base);
+    auto visit = [&](r1cs::Var var, std::vector<uint64_t>& map) {
+      if (random() % 4 >= density) return;
+      r1cs::set_bit(map, var.index());
+      points.push_back(point.to_affine());
+      want += scalar_mul(point, view.value(var).canonical());
+      point = point.dbl() + base;
+    };
+    for (uint32_t i = 0; i < inputs; i++) visit(r1cs::Var::input(i), input_map);
+    for (uint32_t j = 0; j < aux; j++) visit(r1cs::Var::aux(j), aux_map);
+    auto sum = sum_query<F>(split_query(view, input_map, aux_map), points, pool);
+    ASSERT_TRUE(sum) << sum.error().message;
+    EXPECT_EQ(*sum, want) << density;
+  }
+}
+
+TEST(Query, EqualsTheSumOverItsVariables) {
+  auto random = cuzk::testing::rng(41);
+  for (uint32_t bits : {0u, 1u, 31u, 32u, 63u, 100u}) {
+    for (bool packed : {true, false})
+      expect_naive_sum<Fp>(testing::make_mixed(bits, packed, bits), g1_generator(), random);
+  }
+  expect_naive_sum<Fp2>(testing::make_mixed(40, true, 1), g2_generator(), random);
+}
+
+}  // namespace
+}  // namespace cuzk::groth16
