@@ -64,6 +64,17 @@ constexpr uint64_t keep_scalar(uint64_t value) {
 #endif
   return value;
 }
+// Eight bytes as a limb and back; compilers make one (swapped) load or store of each.
+template <bool kBigEndian>
+constexpr uint64_t load(const uint8_t* bytes) {
+  uint64_t limb = 0;
+  for (int i = 0; i < 8; i++) limb |= static_cast<uint64_t>(bytes[i]) << (kBigEndian ? 56 - 8 * i : 8 * i);
+  return limb;
+}
+template <bool kBigEndian>
+constexpr void store(uint64_t limb, uint8_t* bytes) {
+  for (int i = 0; i < 8; i++) bytes[i] = static_cast<uint8_t>(limb >> (kBigEndian ? 56 - 8 * i : 8 * i));
+}
 template <size_t N>
 constexpr bool less(const std::array<uint64_t, N>& a, const std::array<uint64_t, N>& b) {
   for (size_t i = N; i-- > 0;) {
@@ -215,25 +226,24 @@ class Montgomery {
   }
   static constexpr std::optional<Montgomery> from_bytes_le(std::span<const uint8_t, kBytes> bytes) {
     Limbs value{};
-    for (size_t i = 0; i < kBytes; i++) value[i / 8] |= static_cast<uint64_t>(bytes[i]) << (8 * (i % 8));
+    for (size_t i = 0; i < kLimbs; i++) value[i] = limbs::load<false>(&bytes[8 * i]);
     return from_canonical(value);
   }
   static constexpr std::optional<Montgomery> from_bytes_be(std::span<const uint8_t, kBytes> bytes) {
     Limbs value{};
-    for (size_t i = 0; i < kBytes; i++)
-      value[(kBytes - 1 - i) / 8] |= static_cast<uint64_t>(bytes[i]) << (8 * ((kBytes - 1 - i) % 8));
+    for (size_t i = 0; i < kLimbs; i++) value[i] = limbs::load<true>(&bytes[8 * (kLimbs - 1 - i)]);
     return from_canonical(value);
   }
 
   constexpr const Limbs& raw() const { return limbs_; }
   constexpr Limbs canonical() const { return reduce(limbs_); }
   constexpr void to_bytes_le(std::span<uint8_t, kBytes> bytes) const {
-    Limbs value = canonical();
-    for (size_t i = 0; i < kBytes; i++) bytes[i] = static_cast<uint8_t>(value[i / 8] >> (8 * (i % 8)));
+    const Limbs value = canonical();
+    for (size_t i = 0; i < kLimbs; i++) limbs::store<false>(value[i], &bytes[8 * i]);
   }
   constexpr void to_bytes_be(std::span<uint8_t, kBytes> bytes) const {
-    Limbs value = canonical();
-    for (size_t i = 0; i < kBytes; i++) bytes[kBytes - 1 - i] = static_cast<uint8_t>(value[i / 8] >> (8 * (i % 8)));
+    const Limbs value = canonical();
+    for (size_t i = 0; i < kLimbs; i++) limbs::store<true>(value[i], &bytes[8 * (kLimbs - 1 - i)]);
   }
 
   constexpr bool is_zero() const { return limbs_ == Limbs{}; }
