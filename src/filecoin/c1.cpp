@@ -10,6 +10,8 @@ namespace {
 
 namespace sj = simdjson::ondemand;
 
+constexpr size_t kMaxName = 80;  // above the longest name there is; what a message may repeat of the text
+
 // Errors on the way up are ".field[index].field: text"; each level puts its own name in front.
 template <class... Args>
 tl::unexpected<Error> fault(fmt::format_string<Args...> format, Args&&... args) {
@@ -28,6 +30,7 @@ tl::unexpected<Error> fault(simdjson::error_code code, std::string_view expected
 tl::unexpected<Error> under(std::string_view place, Error error) {
   return fail(error.code, "{}{}", place, error.message);
 }
+
 // Walks over a value that nobody asked for.
 Status skip(sj::value value, unsigned depth) {
   if (depth > kMaxC1Depth) return fault("nested deeper than {} levels", kMaxC1Depth);
@@ -206,6 +209,13 @@ class ProofReader {
     return status;
   }
 
+  static auto element_reader(unsigned arity) {
+    return [arity](sj::value value, PathElement& out) {
+      return members(value, Member{"hashes", [&](auto v) { return list(v, out.hashes, arity - 1, node_value); }},
+                     Member{"index", [&](auto v) { return number(v, out.index, arity); }});
+    };
+  }
+
   Status merkle(sj::value value, const TreeShape& tree, size_t base_levels, MerkleProof& out) const {
     return members(value, Member{"data", [&](auto v) { return proof_data(v, tree, base_levels, out); }});
   }
@@ -233,13 +243,6 @@ class ProofReader {
     out.path.insert(out.path.end(), std::make_move_iterator(sub.begin()), std::make_move_iterator(sub.end()));
     out.path.insert(out.path.end(), std::make_move_iterator(top.begin()), std::make_move_iterator(top.end()));
     return {};
-  }
-
-  static auto element_reader(unsigned arity) {
-    return [arity](sj::value value, PathElement& out) {
-      return members(value, Member{"hashes", [&](auto v) { return list(v, out.hashes, arity - 1, node_value); }},
-                     Member{"index", [&](auto v) { return number(v, out.index, arity); }});
-    };
   }
 
   Status columns(sj::value value, ChallengeProof& out) const {
@@ -287,7 +290,7 @@ Status vanilla_proofs(sj::value value, std::optional<PorepShape>& shape,
       auto found = parse_size(size).and_then(porep_shape);
       if (found) shape = *found;
     }
-    if (!shape) return fault("unknown kind of vanilla proof '{}'", tag);
+    if (!shape) return fault("unknown kind of vanilla proof '{}'", tag.substr(0, kMaxName));
     CUZK_TRY(ProofReader(*shape).partitions(proofs, out));
   }
   return shape ? Status() : fault("empty");
@@ -340,8 +343,14 @@ Status read_document(sj::parser& parser, simdjson::padded_string_view json, Docu
                    Member{"Phase1Out", [&](auto v) { return string(v, out.phase1); }}));
   if (document.current_location().error() != simdjson::OUT_OF_BOUNDS)
     return fault("text after the end of the JSON object");
-  commit.registered_proof = name;
+  commit.registered_proof = name.substr(0, kMaxName);
   return {};
+}
+
+// A wrapper's statement of the size.
+Status check_sector_size(const std::optional<uint64_t>& stated, const RegisteredProof& proof) {
+  if (!stated || *stated == proof.sector_bytes) return {};
+  return fault("SectorSize {} is not that of {}, {}", *stated, proof.name, proof.sector_bytes);
 }
 
 // The statements of a bare document, against each other.
@@ -352,6 +361,7 @@ Result<SealCommit> finish(Document document) {
   SealCommit& commit = document.commit;
   auto proof = seal_proof(commit.registered_proof);
   if (!proof) return under(".registered_proof: ", std::move(proof).error());
+  CUZK_TRY(check_sector_size(document.sector_bytes, *proof));
   if (proof->sector_bytes != document.shape->sector_bytes) {
     return fault("vanilla_proofs are of a {} sector, but registered_proof is {}",
                  format_size(document.shape->sector_bytes), commit.registered_proof);
@@ -397,10 +407,7 @@ Result<SealCommit> parse(ByteSpan json) {
 
   auto proof = parse_bare(inner);
   if (!proof) return under(".Phase1Out", std::move(proof).error());
-  const uint64_t sector_bytes = seal_proof(proof->registered_proof)->sector_bytes;
-  if (wrapper.sector_bytes && *wrapper.sector_bytes != sector_bytes) {
-    return fault("SectorSize {} is not that of {}, {}", *wrapper.sector_bytes, proof->registered_proof, sector_bytes);
-  }
+  CUZK_TRY(check_sector_size(wrapper.sector_bytes, *seal_proof(proof->registered_proof)));
   proof->sector_number = wrapper.commit.sector_number;
   return proof;
 }

@@ -229,6 +229,7 @@ TEST_F(C1Faults, Wrapper) {
   expect_fault(R"({"SectorNum":1.5,"Phase1Out":""})", "SectorNum: expected a whole number");
   expect_fault(R"({"SectorNum":1,"SectorSize":2048})", "'registered_proof' is missing");
   expect_fault("{\"Phase1Out\":\"" + phase1 + "\"," + bare_.substr(1), "'Phase1Out' beside 'registered_proof'");
+  expect_fault("{\"SectorSize\":4096," + bare_.substr(1), "SectorSize 4096 is not that of StackedDrg2KiBV1_1, 2048");
   // What is wrong inside is said with the place inside.
   json_["comm_r"][31] = 256;
   expect_fault(wrap(to_base64(as_bytes(json_.dump()))), "Phase1Out.comm_r: number 31 is 256, above 255");
@@ -239,6 +240,8 @@ TEST_F(C1Faults, RegisteredProof) {
     json_["registered_proof"] = name;
     expect_fault("registered_proof: ");
   }
+  json_["registered_proof"] = std::string(100000, 'x');
+  EXPECT_LT(error_of(json_.dump()).message.size(), 400u);
   json_["registered_proof"] = 5;
   expect_fault("registered_proof: expected a string");
   json_["registered_proof"] = "StackedDrg8MiBV1_1";
