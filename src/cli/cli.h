@@ -1,0 +1,40 @@
+#pragma once
+// The command lines of the programs. Arguments in, exit code out: 0 done, 1 a negative answer, 2 bad usage, 3 a bad input,
+// 4 anything else.
+
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/result.h"
+
+namespace cuzk::cli {
+
+// What the tools ask of a running daemon. The program's main supplies it, since this folder knows no network.
+struct Remote {
+  struct Prove {
+    std::string address, request_id;
+    uint64_t miner_id = 0, sector_number = 0;
+  };
+  // The daemon's status, with the field names of the contract.
+  std::function<Result<nlohmann::json>(const std::string& address, unsigned wait_seconds)> status;
+  // job_id, status, proof (hex), error_message and times in ms.
+  std::function<Result<nlohmann::json>(const Prove& options, ByteSpan c1)> prove;
+};
+
+// `cuzk`: runs one subcommand.
+int run_tool(int argc, const char* const* argv, const Remote& remote);
+
+struct DaemonArguments {
+  std::optional<std::string> config;
+  std::vector<std::string> listen;
+  bool check_config = false;
+};
+// `cuzk-daemon`: reads the arguments and calls `serve`, which gives the exit code. `settings` is a text for --help.
+int run_daemon(int argc, const char* const* argv, const std::string& settings,
+               const std::function<Result<int>(const DaemonArguments&)>& serve);
+
+}  // namespace cuzk::cli

@@ -1,0 +1,72 @@
+#pragma once
+// The subcommands of `cuzk`: options, and the function that carries it out, in the file of the same name.
+
+#include <nlohmann/json.hpp>
+
+#include "cli/cli.h"
+#include "cli/context.h"
+
+namespace cuzk::cli {
+
+// A circuit by its kind and sector size.
+struct CircuitOptions {
+  std::string kind;
+  uint64_t sector_bytes = 0;
+  bool non_interactive = false;
+};
+
+struct DigestOptions {
+  CircuitOptions circuit;
+};
+Result<int> digest(const DigestOptions& options, Context& context);
+
+struct WitnessOptions {
+  std::string c1;
+  uint32_t partition = 0;
+};
+Result<int> witness(const WitnessOptions& options, Context& context);
+
+struct SetupOptions {
+  CircuitOptions circuit;
+  std::optional<uint64_t> seed;
+  std::optional<std::string> secrets;
+  std::string out, vk;
+};
+Result<int> setup(const SetupOptions& options, Context& context);
+
+struct ProveOptions {
+  std::string c1, out;
+  std::optional<std::string> params, daemon;  // one of them
+  std::optional<uint32_t> partition;          // absent: all
+  std::optional<std::string> r, s;            // both or none
+  Remote::Prove remote;
+};
+Result<int> prove(const ProveOptions& options, Context& context);
+
+struct VerifyOptions {
+  std::string c1, vk, proof;
+  std::optional<uint32_t> partition;  // absent: the proof is of all
+};
+Result<int> verify(const VerifyOptions& options, Context& context);
+
+struct VanillaOptions {
+  uint64_t sector_bytes = 0;
+  std::optional<std::string> registered_proof;  // in place of the usual one of the size
+  uint64_t seed = 0;
+  bool bare = false;
+  std::string out;
+};
+Result<int> vanilla_porep(const VanillaOptions& options, Context& context);
+
+struct InspectOptions {
+  std::string file;
+};
+Result<int> inspect(const InspectOptions& options, Context& context);
+
+struct StatusOptions {
+  std::string daemon;
+  unsigned wait_seconds = 0;
+};
+Result<int> status(const StatusOptions& options, Context& context);
+
+}  // namespace cuzk::cli

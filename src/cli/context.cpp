@@ -1,0 +1,118 @@
+#include "cli/context.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+namespace cuzk::cli {
+
+void Progress::begin(std::string what) {
+  std::lock_guard lock(mutex_);
+  what_ = std::move(what);
+  draw("");
+}
+
+void Progress::update(uint64_t done, uint64_t total) {
+  std::lock_guard lock(mutex_);
+  if (!on_ || total == 0 || std::chrono::steady_clock::now() - drawn_ < std::chrono::milliseconds(100)) return;
+  draw(fmt::format(" {} %", static_cast<uint64_t>(100.0 * static_cast<double>(done) / static_cast<double>(total))));
+}
+
+void Progress::end() {
+  if (on_) fmt::print(stderr, "\r\033[K");
+}
+
+void Progress::draw(const std::string& tail) {
+  if (!on_) return;
+  fmt::print(stderr, "\r\033[K{} ...{}", what_, tail);
+  std::fflush(stderr);
+  drawn_ = std::chrono::steady_clock::now();
+}
+
+Context::Context(size_t threads, bool as_json, const Remote& calls)
+    : pool(threads), progress(isatty(STDERR_FILENO) == 1), json(as_json), remote(calls) {}
+
+namespace {
+
+void print_lines(const Report& report, const std::string& prefix) {
+  for (const auto& [key, value] : report.items()) {
+    if (value.is_object()) {
+      print_lines(value, prefix + key + ".");
+    } else {
+      fmt::print("{:<24} {}\n", prefix + key, value.is_string() ? value.get<std::string>() : value.dump());
+    }
+  }
+}
+
+}  // namespace
+
+void Context::print(const Report& report) const {
+  if (json) {
+    fmt::print("{}\n", report.dump(1, ' ', false, Report::error_handler_t::replace));
+  } else {
+    print_lines(report, "");
+  }
+}
+
+double rounded(double seconds) { return std::round(seconds * 1e6) / 1e6; }
+
+uint64_t peak_rss_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+Result<Bytes> read_file(const std::string& path) {
+  std::error_code error;
+  uint64_t size = std::filesystem::file_size(path, error);
+  if (error)
+    return fail(error == std::errc::no_such_file_or_directory ? Code::kNotFound : Code::kIo, "'{}': {}", path,
+                error.message());
+  Bytes bytes(size);
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size))) {
+    return fail(Code::kIo, "'{}' cannot be read: {}", path, std::strerror(errno));
+  }
+  return bytes;
+}
+
+Status write_file(const std::string& path, ByteSpan bytes) {
+  std::string temporary = fmt::format("{}.{}.tmp", path, getpid());
+  std::ofstream stream(temporary, std::ios::binary);
+  stream.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  stream.close();
+  std::error_code error;
+  if (stream) std::filesystem::rename(temporary, path, error);
+  if (stream && !error) return {};
+  std::string reason = error ? error.message() : std::strerror(errno);
+  std::filesystem::remove(temporary, error);
+  return fail(Code::kIo, "'{}' cannot be written: {}", path, reason);
+}
+
+std::string to_text(const Fr& value) {
+  std::array<uint8_t, Fr::kBytes> bytes;
+  value.to_bytes_be(bytes);
+  std::string hex = to_hex(bytes);
+  return hex.substr(std::min(hex.find_first_not_of('0'), hex.size() - 1));
+}
+
+Result<Fr> field_from_text(const std::string& text) {
+  std::string_view digits = text;
+  if (digits.starts_with("0x")) digits.remove_prefix(2);
+  if (!digits.empty() && digits.size() <= 64) {
+    Result<Bytes32> bytes = bytes32_from_hex(std::string(64 - digits.size(), '0').append(digits));
+    if (bytes) {
+      if (std::optional<Fr> value = Fr::from_bytes_be(*bytes)) return *value;
+    }
+  }
+  return fail(Code::kUsage, "'{}' is not the big-endian hex of a number below r", text);
+}
+
+}  // namespace cuzk::cli

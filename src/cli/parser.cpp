@@ -1,0 +1,183 @@
+// The only file that includes CLI11, which costs 9 s to compile.
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "base/log.h"
+#include "cli/commands.h"
+
+namespace cuzk::cli {
+namespace {
+
+constexpr const char* kExitCodes =
+    "Exit codes: 0 done, 1 a negative answer, 2 bad usage, 3 a bad input, 4 anything else.";
+
+// Turns "2KiB" into "2048" before CLI11 reads the number.
+CLI::Validator size_text() {
+  return CLI::Validator(
+      [](std::string& text) -> std::string {
+        Result<uint64_t> bytes = parse_size(text);
+        if (!bytes) return bytes.error().message;
+        text = std::to_string(*bytes);
+        return {};
+      },
+      "");
+}
+
+// Parses and, where the arguments are good, calls `action`; prints help and errors.
+int parse_and_run(CLI::App& app, int argc, const char* const* argv, const std::function<Result<int>()>& action) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : exit_code(Code::kUsage);
+  }
+  Result<int> done = action();
+  if (done) return *done;
+  fmt::print(stderr, "{}: {}: {}\n", app.get_name(), code_name(done.error().code), done.error().message);
+  return exit_code(done.error().code);
+}
+
+class Tool {
+ public:
+  explicit Tool(const Remote& remote) : remote_(remote) {
+    app_.require_subcommand(1);
+    app_.set_version_flag("--version", "cuzk " CUZK_VERSION);
+    app_.set_help_all_flag("--help-all", "Help of all subcommands");
+    app_.add_flag("--json", json_, "Print one JSON object on stdout");
+    app_.add_option("--threads", threads_, "Threads of the arithmetic; 0: one a core")->check(CLI::Range(0, 4096));
+    app_.footer(kExitCodes);
+    app_.fallthrough();
+    add_circuit_commands();
+    add_proof_commands();
+    add_other_commands();
+  }
+
+  int run(int argc, const char* const* argv) {
+    return parse_and_run(app_, argc, argv, [&]() -> Result<int> {
+      Context context(threads_, json_, remote_);
+      Result<int> done = action_(context);
+      context.progress.end();
+      return done;
+    });
+  }
+
+ private:
+  // A subcommand whose options go to `options` and which `function` carries out.
+  template <class Options>
+  CLI::App* command(CLI::App& parent, const char* name, const char* help, Options& options,
+                    Result<int> (*function)(const Options&, Context&)) {
+    CLI::App* sub = parent.add_subcommand(name, help);
+    sub->callback([this, &options, function] {
+      action_ = [&options, function](Context& context) { return function(options, context); };
+    });
+    return sub;
+  }
+
+  static CLI::Option* add_sector_size(CLI::App* sub, uint64_t& bytes) {
+    return sub->add_option("--sector-size", bytes, "Such as 2KiB or 32GiB")->required()->transform(size_text());
+  }
+
+  static void add_circuit(CLI::App* sub, CircuitOptions& circuit) {
+    sub->add_option("KIND", circuit.kind, "porep")->required()->check(CLI::IsMember({"porep"}));
+    add_sector_size(sub, circuit.sector_bytes);
+    sub->add_flag("--ni", circuit.non_interactive, "The circuit of non-interactive PoRep");
+  }
+
+  void add_circuit_commands() {
+    CLI::App* sub = command(app_, "digest", "Compile a circuit and print its counts and digests", digest_, digest);
+    add_circuit(sub, digest_.circuit);
+
+    sub = command(app_, "setup", "Make development parameters; whoever knows the seed can forge proofs", setup_, setup);
+    add_circuit(sub, setup_.circuit);
+    CLI::Option* seed = sub->add_option("--seed", setup_.seed, "Derive the secrets from this number");
+    CLI::Option* secrets =
+        sub->add_option("--secrets", setup_.secrets, "JSON file with alpha, beta, gamma, delta, tau as hex");
+    seed->excludes(secrets);
+    sub->add_option("--out", setup_.out, "Parameter file to write")->required();
+    sub->add_option("--vk", setup_.vk, "Verifying key to write")->required();
+  }
+
+  void add_proof_commands() {
+    CLI::App* sub = command(app_, "witness", "Make the witness of a partition, check every row and print digests",
+                            witness_, witness);
+    sub->add_option("--c1", witness_.c1, "Output of seal commit phase 1")->required();
+    sub->add_option("--partition", witness_.partition, "Which partition, from 0")->required();
+
+    sub = command(app_, "prove", "Prove a C1 here with --params, or by a running daemon with --daemon", prove_, prove);
+    sub->add_option("--c1", prove_.c1, "Output of seal commit phase 1")->required();
+    CLI::Option* params = sub->add_option("--params", prove_.params, "Parameter file");
+    CLI::Option* daemon = sub->add_option("--daemon", prove_.daemon, "Address of a daemon: unix:///path or host:port");
+    params->excludes(daemon);
+    sub->add_option("--partition", prove_.partition, "Only this partition, from 0")->excludes(daemon);
+    CLI::Option* r =
+        sub->add_option("--r", prove_.r, "Blinding value, hex; for tests only: a known one gives the witness away");
+    CLI::Option* s = sub->add_option("--s", prove_.s, "The other blinding value");
+    r->needs(s)->excludes(daemon);
+    s->needs(r);
+    sub->add_option("--out", prove_.out, "Proof to write, 192 bytes a partition")->required();
+    sub->add_option("--request-id", prove_.remote.request_id, "Name of the job at the daemon")->needs(daemon);
+    sub->add_option("--miner", prove_.remote.miner_id, "Miner id to tell the daemon")->needs(daemon);
+    sub->add_option("--sector", prove_.remote.sector_number, "Sector number to tell the daemon")->needs(daemon);
+
+    sub = command(app_, "verify", "Verify a proof of a C1; exit code 1 where it does not hold", verify_, verify);
+    sub->add_option("--c1", verify_.c1, "Output of seal commit phase 1")->required();
+    sub->add_option("--vk", verify_.vk, "Verifying key")->required();
+    sub->add_option("--proof", verify_.proof, "Proof, 192 bytes a partition")->required();
+    sub->add_option("--partition", verify_.partition, "The proof is of this partition alone");
+  }
+
+  void add_other_commands() {
+    CLI::App* vanilla = app_.add_subcommand("vanilla", "Make up a sector and write its vanilla proof");
+    vanilla->require_subcommand(1);
+    CLI::App* sub =
+        command(*vanilla, "porep", "A C1 that satisfies the circuit, made without sealing", vanilla_, vanilla_porep);
+    add_sector_size(sub, vanilla_.sector_bytes);
+    sub->add_option("--registered-proof", vanilla_.registered_proof,
+                    "Such as StackedDrg2KiBV1; default: V1_1 of the size");
+    sub->add_option("--seed", vanilla_.seed, "Equal seeds give equal sectors")->required();
+    sub->add_flag("--bare", vanilla_.bare, "Without the wrapper of sector number and size");
+    sub->add_option("--out", vanilla_.out, "File to write")->required();
+
+    sub = command(app_, "inspect", "Say what a file is: C1, parameters, verifying key, proof or compiled circuit",
+                  inspect_, inspect);
+    sub->add_option("FILE", inspect_.file, "The file")->required();
+
+    sub = command(app_, "status", "Ask a running daemon for its status", status_, status);
+    sub->add_option("--daemon", status_.daemon, "Its address: unix:///path or host:port")->required();
+    sub->add_option("--wait", status_.wait_seconds, "Seconds that it may take to come up")->check(CLI::Range(0, 3600));
+  }
+
+  const Remote& remote_;
+  CLI::App app_{"Tools for Groth16 proofs of Filecoin sectors", "cuzk"};
+  bool json_ = false;
+  size_t threads_ = 0;
+  std::function<Result<int>(Context&)> action_;
+  DigestOptions digest_;
+  WitnessOptions witness_;
+  SetupOptions setup_;
+  ProveOptions prove_;
+  VerifyOptions verify_;
+  VanillaOptions vanilla_;
+  InspectOptions inspect_;
+  StatusOptions status_;
+};
+
+}  // namespace
+
+int run_tool(int argc, const char* const* argv, const Remote& remote) { return Tool(remote).run(argc, argv); }
+
+int run_daemon(int argc, const char* const* argv, const std::string& settings,
+               const std::function<Result<int>(const DaemonArguments&)>& serve) {
+  DaemonArguments arguments;
+  CLI::App app("Serves Groth16 proofs of Filecoin sectors over gRPC (cuzk.v1.ProvingEngine)", "cuzk-daemon");
+  app.set_version_flag("--version", "cuzk-daemon " CUZK_VERSION);
+  app.add_option("-c,--config", arguments.config, "TOML file; default: /data/zk/cuzk.toml where it exists");
+  app.add_option("-l,--listen", arguments.listen,
+                 "Listen here and not where the configuration says: unix:///path or host:port");
+  app.add_flag("--check-config", arguments.check_config, "Read the configuration, report its faults and stop");
+  app.footer("Settings:\n" + settings +
+             "\nSIGTERM and SIGINT finish the running jobs and stop; a second signal stops at once.");
+  return parse_and_run(app, argc, argv, [&] { return serve(arguments); });
+}
+
+}  // namespace cuzk::cli

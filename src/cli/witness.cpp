@@ -1,0 +1,44 @@
+#include "cli/commands.h"
+#include "filecoin/porep_source.h"
+#include "r1cs/digest.h"
+
+namespace cuzk::cli {
+
+Result<int> witness(const WitnessOptions& options, Context& context) {
+  Stopwatch watch;
+  context.progress.begin("reading the C1");
+  CUZK_TRY_ASSIGN(Bytes c1, read_file(options.c1));
+  // Without the native check, so that a false C1 shows which row it breaks.
+  CUZK_TRY_ASSIGN(auto source, filecoin::make_porep_source(c1, context.pool, filecoin::VanillaCheck::kNone));
+  c1 = {};
+  context.progress.begin("compiling");
+  CUZK_TRY_ASSIGN(r1cs::Circuit circuit, source->compile());
+  context.progress.begin("making the witness");
+  Stopwatch synthesis;
+  CUZK_TRY_ASSIGN(r1cs::Witness made, source->synthesise(options.partition, circuit));
+  double synthesis_seconds = synthesis.seconds();
+  context.progress.begin(fmt::format("checking {} rows", circuit.num_constraints));
+  r1cs::WitnessDigest digest = r1cs::digest(r1cs::WitnessView(circuit, made), context.pool);
+  context.progress.end();
+
+  bool satisfied = digest.first_unsatisfied == circuit.num_constraints;
+  Report inputs = Report::array();
+  for (const Fr& input : made.inputs) inputs.push_back(to_text(input));
+  context.print({{"circuit", circuit.name},
+                 {"partition", options.partition},
+                 {"num_aux", circuit.num_aux},
+                 {"inputs", inputs},
+                 {"aux_sha256", to_hex(digest.aux)},
+                 {"a_sha256", to_hex(digest.a)},
+                 {"b_sha256", to_hex(digest.b)},
+                 {"c_sha256", to_hex(digest.c)},
+                 {"satisfied", satisfied},
+                 {"first_failure", satisfied ? Report() : Report(digest.first_unsatisfied)},
+                 {"witness_bytes", made.bytes()},
+                 {"synthesis_seconds", rounded(synthesis_seconds)},
+                 {"seconds", rounded(watch.seconds())},
+                 {"peak_rss_bytes", peak_rss_bytes()}});
+  return satisfied ? 0 : 1;
+}
+
+}  // namespace cuzk::cli

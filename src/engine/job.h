@@ -1,0 +1,55 @@
+#pragma once
+// What the engine is asked for and what it answers.
+
+#include <array>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/bytes.h"
+#include "base/result.h"
+#include "groth16/circuit_source.h"
+
+namespace cuzk::engine {
+
+using Clock = std::chrono::steady_clock;
+
+enum class Priority : uint8_t { kLow, kNormal, kHigh, kCritical };
+
+// A job moves downwards and ends in exactly one of the last three.
+enum class State : uint8_t { kParsing, kWaiting, kRunning, kCompleted, kFailed, kCancelled };
+constexpr bool is_final(State state) { return state >= State::kCompleted; }
+
+enum class Stage : uint8_t { kParse, kWait, kCircuit, kParams, kSynthesise, kStart, kFinish, kVerify };
+inline constexpr size_t kStages = 8;
+inline constexpr std::array<std::string_view, kStages> kStageNames = {"parse",      "wait",  "circuit", "params",
+                                                                      "synthesise", "start", "finish",  "verify"};
+
+// Time spent by stage, summed over partitions; stages of several partitions may overlap.
+struct StageTimes {
+  std::array<Clock::duration, kStages> spent{};
+
+  Clock::duration& operator[](Stage stage) { return spent[static_cast<size_t>(stage)]; }
+  Clock::duration operator[](Stage stage) const { return spent[static_cast<size_t>(stage)]; }
+};
+
+struct Request {
+  std::string id;    // free text, not empty
+  std::string kind;  // a label to count by, such as "porep-c2"
+  Priority priority = Priority::kNormal;
+  Bytes32 payload_digest{};  // equal ids with equal digests are one job
+  // Turns the payload into a statement to prove. Called at most once, within submit().
+  std::function<Result<std::shared_ptr<const groth16::CircuitSource>>()> parse;
+};
+
+struct Outcome {
+  State state;                 // kCompleted, kFailed or kCancelled
+  Bytes proof;                 // kCompleted only: 192 bytes a partition, in order, all of them verified
+  std::optional<Error> error;  // the other two
+  StageTimes times;
+  Clock::duration total{};  // from submission to the end
+};
+
+}  // namespace cuzk::engine

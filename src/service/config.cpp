@@ -1,0 +1,206 @@
+#include "service/config.h"
+
+#include <fmt/ranges.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <fstream>
+#include <functional>
+#include <sstream>
+
+#include "service/listener.h"
+#include "service/units.h"
+
+namespace cuzk::service {
+namespace {
+
+// Reads a value into the configuration; kUsage without a place.
+using Read = std::function<Status(const toml::node&, Config&)>;
+
+struct Setting {
+  std::string_view key;  // "table.name"
+  std::string_view meaning;
+  Read read;  // null: known from other versions, without effect here
+};
+
+Result<std::string> text_of(const toml::node& node) {
+  if (auto text = node.value_exact<std::string>()) return *text;
+  return fail(Code::kUsage, "a string is wanted");
+}
+
+Result<size_t> count_of(const toml::node& node, int64_t least, int64_t most) {
+  auto number = node.value_exact<int64_t>();
+  if (!number || *number < least || *number > most)
+    return fail(Code::kUsage, "a number from {} to {} is wanted", least, most);
+  return static_cast<size_t>(*number);
+}
+
+Read path_into(std::filesystem::path Config::*member) {
+  return [member](const toml::node& node, Config& config) -> Status {
+    CUZK_TRY_ASSIGN(config.*member, text_of(node));
+    return {};
+  };
+}
+
+Read count_into(size_t Config::*member, int64_t least, int64_t most) {
+  return [=](const toml::node& node, Config& config) -> Status {
+    CUZK_TRY_ASSIGN(config.*member, count_of(node, least, most));
+    return {};
+  };
+}
+
+Read duration_into(std::chrono::milliseconds Config::*member) {
+  return [member](const toml::node& node, Config& config) -> Status {
+    std::string text;
+    if (auto seconds = node.value_exact<int64_t>()) {
+      text = std::to_string(*seconds);
+    } else {
+      CUZK_TRY_ASSIGN(text, text_of(node));
+    }
+    CUZK_TRY_ASSIGN(config.*member, parse_duration(text));
+    return {};
+  };
+}
+
+Status read_listen(const toml::node& node, Config& config) {
+  config.listen.clear();
+  toml::array single;
+  const toml::array* list = node.as_array();
+  if (!list) {
+    single.push_back(node);
+    list = &single;
+  }
+  for (const toml::node& entry : *list) {
+    CUZK_TRY_ASSIGN(std::string address, text_of(entry));
+    CUZK_TRY(parse_listen(address));
+    config.listen.push_back(address);
+  }
+  if (config.listen.empty()) return fail(Code::kUsage, "at least one address is wanted");
+  return {};
+}
+
+Status read_files(const toml::node& node, Config& config) {
+  const toml::table* table = node.as_table();
+  if (!table) return fail(Code::kUsage, "a table of circuit id = \"path\" is wanted");
+  for (const auto& [id, path] : *table) {
+    CUZK_TRY_ASSIGN(config.param_files[std::string(id.str())], text_of(path));
+  }
+  return {};
+}
+
+// One of a few words.
+template <class T>
+Read choice_into(T Config::*member, std::map<std::string, T> choices) {
+  return [=](const toml::node& node, Config& config) -> Status {
+    CUZK_TRY_ASSIGN(std::string word, text_of(node));
+    if (auto choice = choices.find(word); choice != choices.end()) {
+      config.*member = choice->second;
+      return {};
+    }
+    std::vector<std::string> words;
+    for (const auto& [known, value] : choices) words.push_back(known);
+    return fail(Code::kUsage, "'{}' is not one of {}", word, fmt::join(words, ", "));
+  };
+}
+
+const std::vector<Setting>& settings() {
+  constexpr int64_t kMaxThreads = 4096;
+  static const std::vector<Setting> list = {
+      {"daemon.listen", "address or list of addresses: unix:///path, or host:port", read_listen},
+      {"daemon.drain_timeout", "how long a shutdown waits for running jobs, such as \"5m\"",
+       duration_into(&Config::drain_timeout)},
+      {"srs.param_cache", "folder of the .params files under their official names", path_into(&Config::param_cache)},
+      {"srs.circuit_cache", "folder of compiled circuits; default: param_cache", path_into(&Config::circuit_cache)},
+      {"srs.files", "table of circuit id = \"file\", looked up before param_cache", read_files},
+      {"synthesis.threads", "threads of the arithmetic; 0: one a core", count_into(&Config::threads, 0, kMaxThreads)},
+      {"synthesis.partition_workers", "partitions at a time; 0: one",
+       count_into(&Config::partition_workers, 0, kMaxThreads)},
+      {"scheduler.max_queue", "jobs that may wait", count_into(&Config::max_waiting, 1, 1'000'000)},
+      {"scheduler.result_ttl", "how long a result is kept, such as \"1h\"", duration_into(&Config::result_ttl)},
+      {"logging.level", "trace, debug, info, warn or error",
+       choice_into<log::Level>(&Config::log_level, {{"trace", log::Level::kTrace},
+                                                    {"debug", log::Level::kDebug},
+                                                    {"info", log::Level::kInfo},
+                                                    {"warn", log::Level::kWarn},
+                                                    {"error", log::Level::kError}})},
+      {"logging.format", "text or json", choice_into<bool>(&Config::log_json, {{"text", false}, {"json", true}})},
+      {"daemon.status_listen", "", nullptr},
+      {"srs.preload", "", nullptr},
+      {"memory.total_budget", "", nullptr},
+      {"memory.safety_margin", "", nullptr},
+      {"memory.eviction_min_idle", "", nullptr},
+      {"memory.pinned_budget", "", nullptr},
+      {"memory.working_memory_budget", "", nullptr},
+      {"gpus.devices", "", nullptr},
+      {"gpus.gpu_threads", "", nullptr},
+      {"gpus.gpu_workers_per_device", "", nullptr},
+      {"scheduler.max_batch_size", "", nullptr},
+      {"scheduler.max_batch_wait_ms", "", nullptr},
+      {"scheduler.sort_by_type", "", nullptr},
+      {"pipeline.enabled", "", nullptr},
+      {"pipeline.synthesis_lookahead", "", nullptr},
+      {"pipeline.synthesis_concurrency", "", nullptr},
+      {"pipeline.max_parallel_synthesis", "", nullptr},
+      {"pipeline.slot_size", "", nullptr},
+      {"pipeline.max_gpu_queue_depth", "", nullptr},
+  };
+  return list;
+}
+
+Status read_setting(const std::string& key, const toml::node& node, Config& config, std::string_view file) {
+  auto line = node.source().begin.line;
+  auto setting =
+      std::find_if(settings().begin(), settings().end(), [&](const Setting& known) { return known.key == key; });
+  if (setting == settings().end()) return fail(Code::kUsage, "{}:{}: unknown key '{}'", file, line, key);
+  if (!setting->read) {
+    config.warnings.push_back(fmt::format("{}:{}: '{}' has no effect in this version", file, line, key));
+    return {};
+  }
+  Status read = setting->read(node, config);
+  if (!read) return fail(Code::kUsage, "{}:{}: {}: {}", file, line, key, read.error().message);
+  return {};
+}
+
+}  // namespace
+
+Result<Config> parse_config(std::string_view text, std::string_view file) {
+  toml::table root;
+  try {
+    root = toml::parse(text, file);
+  } catch (const toml::parse_error& error) {
+    return fail(Code::kUsage, "{}:{}: {}", file, error.source().begin.line, error.description());
+  }
+  Config config;
+  for (const auto& [name, section] : root) {
+    const toml::table* table = section.as_table();
+    bool known = std::any_of(settings().begin(), settings().end(), [&](const Setting& setting) {
+      return setting.key.starts_with(fmt::format("{}.", name.str()));
+    });
+    if (!table || !known) {
+      return fail(Code::kUsage, "{}:{}: unknown {} '{}'", file, section.source().begin.line, table ? "table" : "key",
+                  name.str());
+    }
+    for (const auto& [key, node] : *table) {
+      CUZK_TRY(read_setting(fmt::format("{}.{}", name.str(), key.str()), node, config, file));
+    }
+  }
+  return config;
+}
+
+Result<Config> load_config(const std::filesystem::path& path) {
+  std::ifstream stream(path);
+  if (!stream) return fail(Code::kNotFound, "no configuration at '{}'", path.string());
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return parse_config(text.str(), path.string());
+}
+
+std::string describe_settings() {
+  std::string text;
+  for (const Setting& setting : settings()) {
+    if (setting.read) text += fmt::format("  {:<30}{}\n", setting.key, setting.meaning);
+  }
+  return text;
+}
+
+}  // namespace cuzk::service

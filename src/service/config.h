@@ -1,0 +1,39 @@
+#pragma once
+// The daemon's configuration, a TOML file. Each setting is declared once, in config.cpp: name, meaning, reader; defaults
+// stand on the members here. Unknown keys and values of a wrong kind are errors with file and line.
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "base/result.h"
+
+namespace cuzk::service {
+
+struct Config {
+  std::vector<std::string> listen = {"unix:///run/curio/cuzk.sock"};
+  std::chrono::milliseconds drain_timeout = std::chrono::minutes(5);
+  std::filesystem::path param_cache = "/data/zk/params";
+  std::filesystem::path circuit_cache;                       // empty: param_cache
+  std::map<std::string, std::filesystem::path> param_files;  // circuit id -> file, before param_cache
+  size_t threads = 0;                                        // 0: one a core
+  size_t partition_workers = 0;                              // 0: one
+  size_t max_waiting = 256;
+  std::chrono::milliseconds result_ttl = std::chrono::hours(1);
+  log::Level log_level = log::Level::kInfo;
+  bool log_json = false;
+
+  std::vector<std::string> warnings;  // keys that are read but have no effect
+};
+
+// kNotFound, or kUsage "FILE:LINE: what is wrong".
+Result<Config> load_config(const std::filesystem::path& path);
+Result<Config> parse_config(std::string_view toml, std::string_view file_name);
+
+// Names and meanings of all settings, one a line, for --help.
+std::string describe_settings();
+
+}  // namespace cuzk::service

@@ -1,0 +1,109 @@
+#include "service/daemon.h"
+
+#include <fmt/ranges.h>
+#include <signal.h>
+
+#include "base/log.h"
+#include "engine/engine.h"
+#include "field/kernels.h"
+#include "service/config.h"
+#include "service/grpc_server.h"
+
+namespace cuzk::service {
+namespace {
+
+Result<Config> configure(const DaemonOptions& options);
+Status check_machine(const Config& config);
+
+// Everything between the configuration and the network; the order of the members is the order of dependence.
+struct Parts {
+  exec::Pool pool;
+  engine::CircuitStore circuits;
+  engine::ParamsStore params;
+  std::unique_ptr<engine::Backend> backend;
+  engine::Engine engine;
+
+  explicit Parts(const Config& config)
+      : pool(config.threads),
+        circuits(config.circuit_cache.empty() ? config.param_cache : config.circuit_cache),
+        params([&config](const std::string& id) { return locate_params(config, id); }, pool),
+        backend(engine::make_cpu_backend(pool)),
+        engine({.workers = std::max<size_t>(config.partition_workers, 1),
+                .max_waiting = config.max_waiting,
+                .result_ttl = config.result_ttl},
+               circuits, params, *backend, pool) {}
+};
+
+// SIGTERM and SIGINT are taken by wait_for_signal() alone; threads started later inherit this.
+void hold_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGTERM);
+  sigaddset(&set, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  signal(SIGPIPE, SIG_IGN);
+}
+
+// Returns the signal; from then on another one ends the process at once.
+int wait_for_signal() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGTERM);
+  sigaddset(&set, SIGINT);
+  int number = 0;
+  sigwait(&set, &number);
+  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+  return number;
+}
+
+}  // namespace
+
+Result<int> run_daemon(const DaemonOptions& options) {
+  CUZK_TRY_ASSIGN(const Config config, configure(options));
+  if (options.check_config) return 0;
+  CUZK_TRY(check_machine(config));
+  hold_signals();
+  Parts parts(config);
+  CUZK_TRY_ASSIGN(std::unique_ptr<GrpcServer> server,
+                  GrpcServer::start(parts.engine, filecoin_sources(parts.pool), config.listen));
+  log::info("cuzk-daemon {} ready, serving on {}", CUZK_VERSION, fmt::join(server->addresses(), ", "));
+
+  int number = wait_for_signal();
+  log::info("{}: finishing what runs, for at most {} s; a second signal ends at once", strsignal(number),
+            std::chrono::duration_cast<std::chrono::seconds>(config.drain_timeout).count());
+  bool idle = parts.engine.drain(config.drain_timeout);
+  server->stop(std::chrono::seconds(5));
+  if (idle) {
+    log::info("stopped");
+    return 0;
+  }
+  log::warn("stopped; the jobs that still ran are lost");
+  std::_Exit(0);  // a stage in progress cannot be interrupted
+}
+
+namespace {
+
+Result<Config> configure(const DaemonOptions& options) {
+  Config config;
+  if (options.config || std::filesystem::exists(kDefaultConfig)) {
+    CUZK_TRY_ASSIGN(config, load_config(options.config.value_or(kDefaultConfig)));
+  }
+  if (!options.listen.empty()) config.listen = options.listen;
+  log::configure(config.log_level, config.log_json);
+  for (const std::string& warning : config.warnings) log::warn("{}", warning);
+  return config;
+}
+
+Status check_machine(const Config& config) {
+  if (const char* forced = std::getenv("CUZK_KERNELS")) CUZK_TRY(select_kernels(forced));
+  log::info("arithmetic kernels: {}", kernels().name);
+  if (!std::filesystem::is_directory(config.param_cache)) {
+    log::warn("srs.param_cache '{}' is no folder; only parameters named in srs.files will be found",
+              config.param_cache.string());
+  }
+  return {};
+}
+
+}  // namespace
+
+}  // namespace cuzk::service

@@ -1,0 +1,287 @@
+#include "service/grpc_server.h"
+
+#include <grpc/support/log.h>
+#include <grpcpp/grpcpp.h>
+#include <grpcpp/resource_quota.h>
+#include <sys/stat.h>
+
+#include <random>
+
+#include "cuzk/v1/prover.grpc.pb.h"
+#include "hash/sha256.h"
+#include "service/listener.h"
+
+namespace cuzk::service {
+namespace {
+
+using engine::Stage;
+
+// A call that waits holds a thread; more calls than this at a time are refused with RESOURCE_EXHAUSTED.
+constexpr int kMaxCalls = 1024;
+constexpr std::array kKinds = {ProofKind::kPorep, ProofKind::kUpdate, ProofKind::kWindowPost, ProofKind::kWinningPost};
+
+grpc::StatusCode grpc_code(Code code) {
+  switch (code) {
+    case Code::kInvalidInput:
+    case Code::kUsage:
+      return grpc::StatusCode::INVALID_ARGUMENT;
+    case Code::kNotFound:
+      return grpc::StatusCode::NOT_FOUND;
+    case Code::kTooLarge:
+    case Code::kResourceExhausted:
+      return grpc::StatusCode::RESOURCE_EXHAUSTED;
+    case Code::kUnavailable:
+      return grpc::StatusCode::UNAVAILABLE;
+    case Code::kDeadline:
+      return grpc::StatusCode::DEADLINE_EXCEEDED;
+    case Code::kCancelled:
+      return grpc::StatusCode::CANCELLED;
+    case Code::kUnimplemented:
+      return grpc::StatusCode::UNIMPLEMENTED;
+    default:
+      return grpc::StatusCode::INTERNAL;
+  }
+}
+
+grpc::Status to_grpc(const Error& error) { return {grpc_code(error.code), error.message}; }
+
+std::string random_uuid() {
+  std::random_device device;
+  std::array<uint8_t, 16> bytes;
+  for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(device());
+  bytes[6] = (bytes[6] & 0x0f) | 0x40;  // version 4
+  bytes[8] = (bytes[8] & 0x3f) | 0x80;  // variant of RFC 4122
+  std::string hex = to_hex(bytes);
+  return fmt::format("{}-{}-{}-{}-{}", hex.substr(0, 8), hex.substr(8, 4), hex.substr(12, 4), hex.substr(16, 4),
+                     hex.substr(20));
+}
+
+// Of all that decides the proof: every field but request_id and priority, each with its length.
+Bytes32 payload_digest(const v1::SubmitProofRequest& request) {
+  hash::Sha256 hash;
+  auto number = [&](uint64_t value) {
+    std::array<uint8_t, 8> bytes;
+    store_le(bytes.data(), value);
+    hash.update(bytes);
+  };
+  auto text = [&](const std::string& value) {
+    number(value.size());
+    hash.update(as_bytes(value));
+  };
+  for (uint64_t value : {uint64_t(request.proof_kind()), request.sector_size(), request.registered_proof(),
+                         request.sector_number(), request.miner_id(), uint64_t{request.partition_index()}}) {
+    number(value);
+  }
+  text(request.vanilla_proof());
+  number(static_cast<uint64_t>(request.vanilla_proofs_size()));
+  for (const std::string& proof : request.vanilla_proofs()) text(proof);
+  for (const std::string* value :
+       {&request.randomness(), &request.comm_r_old(), &request.comm_r_new(), &request.comm_d_new()})
+    text(*value);
+  return hash.finish();
+}
+
+engine::Priority priority_of(const v1::SubmitProofRequest& request) {
+  switch (request.priority()) {
+    case v1::LOW:
+      return engine::Priority::kLow;
+    case v1::HIGH:
+      return engine::Priority::kHigh;
+    case v1::CRITICAL:
+      return engine::Priority::kCritical;
+    case v1::PRIORITY_UNSPECIFIED:
+      if (request.proof_kind() == v1::WINNING_POST) return engine::Priority::kCritical;
+      if (request.proof_kind() == v1::WINDOW_POST_PARTITION) return engine::Priority::kHigh;
+      return engine::Priority::kNormal;
+    default:
+      return engine::Priority::kNormal;
+  }
+}
+
+uint64_t in_ms(engine::Clock::duration time) {
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(time).count());
+}
+
+void fill(v1::AwaitProofResponse& response, const std::string& id, const std::optional<engine::Outcome>& outcome) {
+  response.set_job_id(id);
+  if (!outcome) {
+    response.set_status(v1::AwaitProofResponse::TIMEOUT);
+    response.set_error_message("deadline: the proof is not ready; the job goes on");
+    return;
+  }
+  switch (outcome->state) {
+    case engine::State::kCompleted:
+      response.set_status(v1::AwaitProofResponse::COMPLETED);
+      break;
+    case engine::State::kCancelled:
+      response.set_status(v1::AwaitProofResponse::CANCELLED);
+      break;
+    default:
+      response.set_status(v1::AwaitProofResponse::FAILED);
+      break;
+  }
+  response.set_proof(outcome->proof.data(), outcome->proof.size());
+  if (outcome->error)
+    response.set_error_message(fmt::format("{}: {}", code_name(outcome->error->code), outcome->error->message));
+  const engine::StageTimes& times = outcome->times;
+  response.set_queue_wait_ms(in_ms(times[Stage::kWait]));
+  response.set_srs_load_ms(in_ms(times[Stage::kParams]));
+  response.set_synthesis_ms(in_ms(times[Stage::kParse] + times[Stage::kCircuit] + times[Stage::kSynthesise]));
+  response.set_gpu_compute_ms(in_ms(times[Stage::kStart] + times[Stage::kFinish]));
+  response.set_total_ms(in_ms(outcome->total));
+}
+
+class ProvingService final : public v1::ProvingEngine::Service {
+ public:
+  ProvingService(engine::Engine& engine, MakeSource make_source)
+      : engine_(engine), make_source_(std::move(make_source)) {}
+
+  grpc::Status SubmitProof(grpc::ServerContext*, const v1::SubmitProofRequest* request,
+                           v1::SubmitProofResponse* response) override {
+    Result<engine::Ticket> ticket = submit(*request);
+    if (!ticket) return to_grpc(ticket.error());
+    response->set_job_id(ticket->job->id);
+    response->set_queue_position(ticket->queue_position);
+    return grpc::Status::OK;
+  }
+
+  grpc::Status AwaitProof(grpc::ServerContext*, const v1::AwaitProofRequest* request,
+                          v1::AwaitProofResponse* response) override {
+    Result<engine::Ticket> ticket = engine_.find(request->job_id());
+    if (!ticket) return to_grpc(ticket.error());
+    constexpr uint64_t kYear = uint64_t{365} * 24 * 3600 * 1000;
+    std::optional<engine::Clock::duration> timeout;
+    if (request->timeout_ms() != 0) timeout = std::chrono::milliseconds(std::min(request->timeout_ms(), kYear));
+    fill(*response, ticket->job->id, engine_.await(*ticket, timeout));
+    return grpc::Status::OK;
+  }
+
+  grpc::Status Prove(grpc::ServerContext*, const v1::ProveRequest* request, v1::ProveResponse* response) override {
+    if (!request->has_submit()) return {grpc::StatusCode::INVALID_ARGUMENT, "missing submit field"};
+    Result<engine::Ticket> ticket = submit(request->submit());
+    if (!ticket) return to_grpc(ticket.error());
+    fill(*response->mutable_result(), ticket->job->id, engine_.await(*ticket));
+    return grpc::Status::OK;
+  }
+
+  grpc::Status GetStatus(grpc::ServerContext*, const v1::GetStatusRequest*, v1::GetStatusResponse* response) override {
+    engine::Snapshot snapshot = engine_.snapshot();
+    for (const auto& [circuit_id, bytes, users] : snapshot.params) {
+      v1::SRSStatus& srs = *response->add_loaded_srs();
+      srs.set_circuit_id(circuit_id);
+      srs.set_tier(v1::SRSStatus::HOT);
+      srs.set_size_bytes(bytes);
+      srs.set_ref_count(users);
+    }
+    for (ProofKind kind : kKinds) {
+      v1::QueueStatus& queue = *response->add_queues();
+      queue.set_proof_kind(std::string(kind_name(kind)));
+      const engine::KindCount& count = snapshot.kinds[queue.proof_kind()];
+      queue.set_pending(count.waiting);
+      queue.set_in_progress(count.running);
+    }
+    response->set_total_proofs_completed(snapshot.completed);
+    response->set_total_proofs_failed(snapshot.failed);
+    auto uptime = std::chrono::steady_clock::now() - started_;
+    response->set_uptime_seconds(
+        static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(uptime).count()));
+    return grpc::Status::OK;
+  }
+
+ private:
+  Result<engine::Ticket> submit(const v1::SubmitProofRequest& request) {
+    int number = request.proof_kind();
+    if (!v1::ProofKind_IsValid(number) || number == v1::PROOF_KIND_UNSPECIFIED) {
+      return fail(Code::kInvalidInput, "invalid proof_kind: {}", number);
+    }
+    Payload payload{static_cast<ProofKind>(number), as_bytes(request.vanilla_proof())};
+    return engine_.submit({request.request_id().empty() ? random_uuid() : request.request_id(),
+                           std::string(kind_name(payload.kind)), priority_of(request), payload_digest(request),
+                           [&] { return make_source_(payload); }});
+  }
+
+  engine::Engine& engine_;
+  MakeSource make_source_;
+  const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+};
+
+void log_grpc(gpr_log_func_args* args) {
+  if (args->severity == GPR_LOG_SEVERITY_ERROR) log::warn("grpc: {}", args->message);
+}
+
+struct SocketFile {
+  std::filesystem::path path;
+  ino_t inode;
+};
+
+std::optional<ino_t> inode_of(const std::filesystem::path& path) {
+  struct stat status;
+  if (lstat(path.c_str(), &status) != 0) return std::nullopt;
+  return status.st_ino;
+}
+
+}  // namespace
+
+struct GrpcServer::State {
+  std::unique_ptr<ProvingService> service;
+  std::unique_ptr<grpc::Server> server;
+  std::vector<std::string> addresses;
+  std::vector<SocketFile> sockets;
+};
+
+GrpcServer::GrpcServer() : state_(std::make_unique<State>()) {}
+
+Result<std::unique_ptr<GrpcServer>> GrpcServer::start(engine::Engine& engine, MakeSource make_source,
+                                                      const std::vector<std::string>& listen) {
+  gpr_set_log_function(log_grpc);
+  std::unique_ptr<GrpcServer> self(new GrpcServer);
+  State& state = *self->state_;
+  state.service = std::make_unique<ProvingService>(engine, std::move(make_source));
+
+  std::vector<ListenAddress> addresses;
+  for (const std::string& text : listen) {
+    CUZK_TRY_ASSIGN(ListenAddress address, parse_listen(text));
+    if (!address.socket.empty()) CUZK_TRY(prepare_socket(address.socket));
+    addresses.push_back(std::move(address));
+  }
+  grpc::ServerBuilder builder;
+  builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
+  builder.SetMaxSendMessageSize(kMaxMessageBytes);
+  builder.SetResourceQuota(grpc::ResourceQuota("cuzk").SetMaxThreads(kMaxCalls));
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // else two daemons could share a port unnoticed
+  builder.RegisterService(state.service.get());
+  std::vector<int> ports(addresses.size(), 0);
+  for (size_t i = 0; i < addresses.size(); i++) {
+    builder.AddListeningPort(addresses[i].target(), grpc::InsecureServerCredentials(), &ports[i]);
+  }
+  state.server = builder.BuildAndStart();
+  for (size_t i = 0; i < addresses.size(); i++) {
+    if (!state.server || ports[i] == 0) {
+      if (state.server) state.server->Shutdown();
+      return fail(Code::kIo, "cannot listen on '{}'; is the address free and allowed?", fmt::join(listen, "', '"));
+    }
+    const ListenAddress& address = addresses[i];
+    if (address.socket.empty()) {
+      state.addresses.push_back(fmt::format("{}:{}", address.host, ports[i]));
+    } else {
+      state.addresses.push_back("unix://" + address.socket.string());
+      if (auto inode = inode_of(address.socket)) state.sockets.push_back({address.socket, *inode});
+    }
+  }
+  return self;
+}
+
+GrpcServer::~GrpcServer() { stop(std::chrono::seconds(5)); }
+
+const std::vector<std::string>& GrpcServer::addresses() const { return state_->addresses; }
+
+void GrpcServer::stop(std::chrono::milliseconds grace) {
+  if (!state_->server) return;
+  state_->server->Shutdown(std::chrono::system_clock::now() + grace);
+  state_->server.reset();
+  for (const SocketFile& socket : state_->sockets) {
+    if (inode_of(socket.path) == socket.inode) std::filesystem::remove(socket.path);
+  }
+}
+
+}  // namespace cuzk::service

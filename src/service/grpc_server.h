@@ -1,0 +1,38 @@
+#pragma once
+// cuzk.v1.ProvingEngine over gRPC, on Unix sockets and TCP.
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/engine.h"
+#include "service/wiring.h"
+
+namespace cuzk::service {
+
+// Of one message, either way. A larger one is refused with RESOURCE_EXHAUSTED before its body is read.
+inline constexpr int kMaxMessageBytes = 512 << 20;
+
+class GrpcServer {
+ public:
+  // Binds every address or none. The engine outlives the server.
+  static Result<std::unique_ptr<GrpcServer>> start(engine::Engine& engine, MakeSource make_source,
+                                                   const std::vector<std::string>& listen);
+  // Stops.
+  ~GrpcServer();
+  GrpcServer(const GrpcServer&) = delete;
+  GrpcServer& operator=(const GrpcServer&) = delete;
+
+  // Where it serves, in the form of the configuration, with the ports that were chosen.
+  const std::vector<std::string>& addresses() const;
+  // Takes no more calls, lets the running ones end within `grace`, and removes its own socket files.
+  void stop(std::chrono::milliseconds grace);
+
+ private:
+  GrpcServer();
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace cuzk::service

@@ -1,0 +1,306 @@
+// The contract over a real channel on a Unix socket, with a toy statement behind it.
+
+#include <gmock/gmock.h>
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <latch>
+#include <nlohmann/json.hpp>
+
+#include "cuzk/v1/prover.grpc.pb.h"
+#include "engine/testing.h"
+#include "service/client.h"
+#include "service/grpc_server.h"
+#include "service/listener.h"
+
+namespace cuzk::service {
+namespace {
+
+using engine::testing::CubicSource;
+using engine::testing::proves;
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+using ::testing::StartsWith;
+
+// The payload is x in decimal; "wait X" waits for the test before it proves.
+class ServiceTest : public ::testing::Test {
+ protected:
+  struct Gate {
+    std::latch started{1}, go{1};
+  };
+  struct SlowSource final : CubicSource {
+    SlowSource(uint64_t x, Gate& wait) : CubicSource({x}), gate(wait) {}
+    Result<r1cs::Witness> synthesise(uint32_t partition, const r1cs::Circuit& circuit) const override {
+      gate.started.count_down();
+      gate.go.wait();
+      return CubicSource::synthesise(partition, circuit);
+    }
+    Gate& gate;
+  };
+
+  ServiceTest() {
+    engine::Options options;
+    options.max_waiting = 2;
+    engine_ = std::make_unique<engine::Engine>(options, circuits_, params_, *backend_, pool_);
+    auto server = GrpcServer::start(*engine_, [this](const Payload& payload) { return parse(payload); },
+                                    {address_, "localhost:0"});
+    if (!server) throw std::runtime_error(server.error().message);
+    server_ = std::move(*server);
+    stub_ = connect(address_);
+  }
+
+  Result<std::shared_ptr<const groth16::CircuitSource>> parse(const Payload& payload) {
+    if (payload.kind != ProofKind::kPorep)
+      return fail(Code::kUnimplemented, "proofs of kind {} are not built yet", kind_name(payload.kind));
+    std::string text(as_text(payload.vanilla_proof));
+    if (text.starts_with("wait ")) return std::make_shared<SlowSource>(std::stoull(text.substr(5)), gate_);
+    if (text.empty() || text.find_first_not_of("0123456789") != text.npos)
+      return fail(Code::kInvalidInput, "C1 parse failed: no number");
+    return std::make_shared<CubicSource>(std::vector<uint64_t>{std::stoull(text)});
+  }
+
+  static std::unique_ptr<v1::ProvingEngine::Stub> connect(const std::string& address) {
+    grpc::ChannelArguments arguments;
+    arguments.SetMaxReceiveMessageSize(-1);
+    arguments.SetMaxSendMessageSize(-1);
+    return v1::ProvingEngine::NewStub(
+        grpc::CreateCustomChannel(parse_listen(address)->target(), grpc::InsecureChannelCredentials(), arguments));
+  }
+  static v1::SubmitProofRequest request(const std::string& id, const std::string& payload,
+                                        v1::ProofKind kind = v1::POREP_SEAL_COMMIT) {
+    v1::SubmitProofRequest made;
+    made.set_request_id(id);
+    made.set_proof_kind(kind);
+    made.set_vanilla_proof(payload);
+    return made;
+  }
+  grpc::Status prove(const v1::SubmitProofRequest& submit, v1::AwaitProofResponse& result) {
+    grpc::ClientContext context;
+    v1::ProveRequest message;
+    *message.mutable_submit() = submit;
+    v1::ProveResponse response;
+    grpc::Status status = stub_->Prove(&context, message, &response);
+    result = response.result();
+    return status;
+  }
+  grpc::Status submit(const v1::SubmitProofRequest& message, v1::SubmitProofResponse& response) {
+    grpc::ClientContext context;
+    return stub_->SubmitProof(&context, message, &response);
+  }
+  grpc::Status await(const std::string& id, uint64_t timeout_ms, v1::AwaitProofResponse& response) {
+    grpc::ClientContext context;
+    v1::AwaitProofRequest message;
+    message.set_job_id(id);
+    message.set_timeout_ms(timeout_ms);
+    return stub_->AwaitProof(&context, message, &response);
+  }
+  v1::GetStatusResponse status() {
+    grpc::ClientContext context;
+    v1::GetStatusResponse response;
+    EXPECT_TRUE(stub_->GetStatus(&context, {}, &response).ok());
+    return response;
+  }
+
+  engine::testing::TemporaryFolder folder_;
+  const std::string address_ = "unix://" + (folder_.path() / "cuzk.sock").string();
+  exec::Pool pool_{2};
+  engine::CircuitStore circuits_{""};
+  engine::ParamsStore params_{
+      [](const std::string&) -> Result<std::filesystem::path> { return engine::testing::cubic_params().file; }, pool_};
+  std::unique_ptr<engine::Backend> backend_ = engine::make_cpu_backend(pool_);
+  Gate gate_;
+  std::unique_ptr<engine::Engine> engine_;
+  std::unique_ptr<GrpcServer> server_;
+  std::unique_ptr<v1::ProvingEngine::Stub> stub_;
+};
+
+TEST_F(ServiceTest, ProvesOverUnixSocketAndTcp) {
+  v1::AwaitProofResponse result;
+  ASSERT_TRUE(prove(request("porep-1000-7", "3"), result).ok());
+  EXPECT_EQ(result.job_id(), "porep-1000-7");
+  ASSERT_EQ(result.status(), v1::AwaitProofResponse::COMPLETED) << result.error_message();
+  EXPECT_TRUE(proves(as_bytes(result.proof()), {3}));
+  EXPECT_TRUE(result.error_message().empty());
+
+  ASSERT_EQ(server_->addresses().size(), 2u);
+  EXPECT_THAT(server_->addresses()[1], MatchesRegex("localhost:[1-9][0-9]*"));
+  stub_ = connect(server_->addresses()[1]);
+  ASSERT_TRUE(prove(request("wdpost-1-0-[1 2 3]", "4"), result).ok());
+  EXPECT_TRUE(proves(as_bytes(result.proof()), {4}));
+}
+
+TEST_F(ServiceTest, EmptyIdGetsAUuid) {
+  v1::AwaitProofResponse result;
+  ASSERT_TRUE(prove(request("", "3"), result).ok());
+  EXPECT_THAT(result.job_id(), MatchesRegex("[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"));
+}
+
+TEST_F(ServiceTest, MalformedRequestsAreInvalidArgument) {
+  grpc::ClientContext context;
+  v1::ProveResponse response;
+  grpc::Status missing = stub_->Prove(&context, {}, &response);
+  EXPECT_EQ(missing.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(missing.error_message(), "missing submit field");
+  v1::AwaitProofResponse result;
+  v1::SubmitProofResponse submitted;
+  for (int kind : {0, 5, -1}) {
+    grpc::Status refused = prove(request("x", "3", static_cast<v1::ProofKind>(kind)), result);
+    EXPECT_EQ(refused.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+    EXPECT_EQ(refused.error_message(), fmt::format("invalid proof_kind: {}", kind));
+    EXPECT_EQ(submit(request("x", "3", static_cast<v1::ProofKind>(kind)), submitted).error_code(),
+              grpc::StatusCode::INVALID_ARGUMENT);
+  }
+}
+
+TEST_F(ServiceTest, FailuresAreInBand) {
+  v1::AwaitProofResponse result;
+  for (const char* payload : {"", "not a number"}) {
+    ASSERT_TRUE(prove(request("bad", payload), result).ok());
+    EXPECT_EQ(result.status(), v1::AwaitProofResponse::FAILED);
+    EXPECT_EQ(result.job_id(), "bad");
+    EXPECT_THAT(result.error_message(), StartsWith("invalid_input: C1 parse failed: "));
+    EXPECT_TRUE(result.proof().empty());
+  }
+  for (v1::ProofKind kind : {v1::SNAP_DEALS_UPDATE, v1::WINDOW_POST_PARTITION, v1::WINNING_POST}) {
+    ASSERT_TRUE(prove(request("other", "3", kind), result).ok());
+    EXPECT_EQ(result.status(), v1::AwaitProofResponse::FAILED);
+    EXPECT_THAT(result.error_message(), StartsWith("unimplemented: "));
+  }
+}
+
+TEST_F(ServiceTest, SubmitThenAwaitHonoursTheTimeout) {
+  v1::SubmitProofResponse submitted;
+  ASSERT_TRUE(submit(request("slow", "wait 3"), submitted).ok());
+  EXPECT_EQ(submitted.job_id(), "slow");
+  EXPECT_EQ(submitted.queue_position(), 0u);
+  v1::AwaitProofResponse result;
+  ASSERT_TRUE(await("slow", 1, result).ok());
+  EXPECT_EQ(result.status(), v1::AwaitProofResponse::TIMEOUT);
+  EXPECT_FALSE(result.error_message().empty());
+  gate_.go.count_down();
+  for (int again = 0; again < 2; again++) {
+    ASSERT_TRUE(await("slow", 0, result).ok());
+    EXPECT_EQ(result.status(), v1::AwaitProofResponse::COMPLETED);
+    EXPECT_TRUE(proves(as_bytes(result.proof()), {3}));
+  }
+  grpc::Status unknown = await("nobody", 0, result);
+  EXPECT_EQ(unknown.error_code(), grpc::StatusCode::NOT_FOUND);
+  EXPECT_EQ(unknown.error_message(), "job not found: nobody");
+}
+
+TEST_F(ServiceTest, DuplicateIdsJoinOrSupersede) {
+  v1::SubmitProofResponse submitted;
+  ASSERT_TRUE(submit(request("id", "wait 3"), submitted).ok());
+  gate_.started.wait();
+  ASSERT_TRUE(submit(request("id", "wait 3"), submitted).ok());
+  v1::AwaitProofResponse old;
+  std::jthread waiter([&] { ASSERT_TRUE(prove(request("id", "wait 3"), old).ok()); });
+  gate_.go.count_down();
+  waiter.join();
+  ASSERT_EQ(old.status(), v1::AwaitProofResponse::COMPLETED);
+  EXPECT_EQ(status().total_proofs_completed(), 1u) << "three requests, one job";
+
+  v1::AwaitProofResponse next;
+  ASSERT_TRUE(prove(request("id", "4"), next).ok());
+  EXPECT_TRUE(proves(as_bytes(next.proof()), {4}));
+  v1::SubmitProofRequest other_sector = request("id", "4");
+  other_sector.set_sector_number(9);
+  ASSERT_TRUE(prove(other_sector, next).ok());
+  EXPECT_EQ(status().total_proofs_completed(), 3u) << "another payload is another proof";
+}
+
+TEST_F(ServiceTest, StatusIsTrue) {
+  v1::GetStatusResponse idle = status();
+  EXPECT_EQ(idle.gpus_size(), 0);
+  EXPECT_EQ(idle.loaded_srs_size(), 0);
+  ASSERT_EQ(idle.queues_size(), 4);
+  EXPECT_EQ(idle.queues(0).proof_kind(), "porep-c2");
+  EXPECT_EQ(idle.queues(3).proof_kind(), "winning-post");
+
+  v1::SubmitProofResponse submitted;
+  ASSERT_TRUE(submit(request("a", "wait 3"), submitted).ok());
+  gate_.started.wait();
+  ASSERT_TRUE(submit(request("b", "4"), submitted).ok());
+  v1::GetStatusResponse busy = status();
+  EXPECT_EQ(busy.queues(0).in_progress(), 1u);
+  EXPECT_EQ(busy.queues(0).pending(), 1u);
+  ASSERT_EQ(busy.loaded_srs_size(), 1);
+  EXPECT_EQ(busy.loaded_srs(0).circuit_id(), "cubic");
+  EXPECT_EQ(busy.loaded_srs(0).ref_count(), 1u);
+  EXPECT_GT(busy.loaded_srs(0).size_bytes(), 0u);
+
+  ASSERT_TRUE(submit(request("c", "5"), submitted).ok());
+  EXPECT_EQ(submit(request("d", "6"), submitted).error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  gate_.go.count_down();
+  v1::AwaitProofResponse result;
+  for (const char* id : {"a", "b", "c"}) ASSERT_TRUE(await(id, 0, result).ok());
+  ASSERT_TRUE(prove(request("bad", ""), result).ok());
+  EXPECT_EQ(status().total_proofs_completed(), 3u);
+  EXPECT_EQ(status().total_proofs_failed(), 1u);
+}
+
+TEST_F(ServiceTest, TheRestIsUnimplemented) {
+  grpc::ClientContext contexts[4];
+  v1::CancelProofResponse cancel;
+  v1::GetMetricsResponse metrics;
+  v1::PreloadSrsResponse preload;
+  v1::EvictSrsResponse evict;
+  EXPECT_EQ(stub_->CancelProof(&contexts[0], {}, &cancel).error_code(), grpc::StatusCode::UNIMPLEMENTED);
+  EXPECT_EQ(stub_->GetMetrics(&contexts[1], {}, &metrics).error_code(), grpc::StatusCode::UNIMPLEMENTED);
+  EXPECT_EQ(stub_->PreloadSRS(&contexts[2], {}, &preload).error_code(), grpc::StatusCode::UNIMPLEMENTED);
+  EXPECT_EQ(stub_->EvictSRS(&contexts[3], {}, &evict).error_code(), grpc::StatusCode::UNIMPLEMENTED);
+}
+
+TEST_F(ServiceTest, LargeMessagesPassAndTooLargeOnesAreRefused) {
+  v1::AwaitProofResponse result;
+  ASSERT_TRUE(prove(request("300 MiB", std::string(300 << 20, 'x')), result).ok());
+  EXPECT_THAT(result.error_message(), StartsWith("invalid_input: C1 parse failed"));
+  grpc::Status refused = prove(request("600 MiB", std::string(600 << 20, 'x')), result);
+  EXPECT_EQ(refused.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED) << refused.error_message();
+  ASSERT_TRUE(prove(request("after", "3"), result).ok());
+  EXPECT_EQ(result.status(), v1::AwaitProofResponse::COMPLETED);
+}
+
+TEST_F(ServiceTest, WhileDrainingNewJobsAreUnavailable) {
+  EXPECT_TRUE(engine_->drain());
+  v1::AwaitProofResponse result;
+  EXPECT_EQ(prove(request("late", "3"), result).error_code(), grpc::StatusCode::UNAVAILABLE);
+}
+
+TEST_F(ServiceTest, ALiveSocketIsNotStolenAndOwnFilesAreRemoved) {
+  auto parser = [this](const Payload& payload) { return parse(payload); };
+  auto second = GrpcServer::start(*engine_, parser, {address_});
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, Code::kIo);
+  EXPECT_THAT(second.error().message, HasSubstr("another process serves"));
+  v1::AwaitProofResponse result;
+  EXPECT_TRUE(prove(request("still", "3"), result).ok());
+
+  std::filesystem::path socket = folder_.path() / "cuzk.sock";
+  EXPECT_TRUE(std::filesystem::is_socket(socket));
+  server_.reset();
+  EXPECT_FALSE(std::filesystem::exists(socket));
+
+  std::ofstream(folder_.path() / "file") << "not a socket";
+  auto file = GrpcServer::start(*engine_, parser, {"unix://" + (folder_.path() / "file").string()});
+  ASSERT_FALSE(file);
+  EXPECT_THAT(file.error().message, HasSubstr("is no socket"));
+  EXPECT_TRUE(std::filesystem::exists(folder_.path() / "file"));
+}
+
+TEST_F(ServiceTest, TheToolsClient) {
+  auto answer = remote_prove({address_, "by client", 1000, 7}, as_bytes("3"));
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_EQ((*answer)["status"], "COMPLETED");
+  EXPECT_TRUE(proves(*from_hex((*answer)["proof"].get<std::string>()), {3}));
+  auto state = remote_status(address_);
+  ASSERT_TRUE(state);
+  EXPECT_EQ((*state)["queues"].size(), 4u);
+  auto nobody = remote_status("unix:///nonexistent/cuzk.sock");
+  ASSERT_FALSE(nobody);
+  EXPECT_EQ(nobody.error().code, Code::kUnavailable);
+}
+
+}  // namespace
+}  // namespace cuzk::service

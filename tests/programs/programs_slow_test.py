@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""The whole path at 2 KiB, through the programs: setup, prove, verify, and the daemon, against the reference."""
+import hashlib
+import pathlib
+import re
+import tempfile
+import unittest
+
+from harness import C1, DATA, Programs, reference
+
+
+def sha256(path):
+    digest = hashlib.sha256()
+    with open(path, "rb") as stream:
+        while piece := stream.read(1 << 24):
+            digest.update(piece)
+    return digest.hexdigest()
+
+
+class TwoKiB(Programs):
+    @classmethod
+    def setUpClass(cls):
+        cls.shared = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.shared.cleanup)
+        cls.params = pathlib.Path(cls.shared.name) / "porep-2KiB.params"
+        cls.vk = pathlib.Path(cls.shared.name) / "porep-2KiB.vk"
+
+    def test_1_setup_is_the_reference_byte_for_byte(self):
+        secrets = DATA / "reference/params-porep-2KiB.json"
+        self.tool("setup", "porep", "--sector-size", "2KiB", "--secrets", secrets, "--out", self.params, "--vk", self.vk)
+        wanted = reference("params")
+        self.assertEqual(self.params.stat().st_size, wanted["params"]["bytes"])
+        self.assertEqual(sha256(self.params), wanted["params"]["sha256"])
+        self.assertEqual(sha256(self.vk), wanted["vk"]["sha256"])
+        seen = self.tool("inspect", self.params)
+        self.assertEqual((seen["type"], seen["h"]), ("params", wanted["counts"]["h"]))
+
+    def test_2_proof_is_the_reference_byte_for_byte(self):
+        wanted = reference("proof")
+        proof = self.folder / "proof"
+        made = self.tool("prove", "--c1", C1, "--params", self.params, "--r", wanted["r"], "--s", wanted["s"], "--out", proof)
+        self.assertEqual(proof.read_bytes().hex(), wanted["proof"])
+        self.assertEqual(made["proof"], wanted["proof"])
+        self.assertTrue(self.tool("verify", "--c1", C1, "--vk", self.vk, "--proof", proof)["valid"])
+
+    def test_3_daemon(self):
+        process, address = self.daemon(f'[srs]\nparam_cache = "{self.shared.name}"\n[srs.files]\n"porep-2KiB" = "{self.params}"\n')
+        proof = self.folder / "proof"
+        made = self.tool("prove", "--daemon", address, "--c1", C1, "--request-id", "porep-1000-283691", "--out", proof)
+        self.assertEqual((made["status"], made["job_id"]), ("COMPLETED", "porep-1000-283691"))
+        self.assertTrue(self.tool("verify", "--c1", C1, "--vk", self.vk, "--proof", proof)["valid"])
+        self.assertNotEqual(proof.read_bytes().hex(), reference("proof")["proof"], "blinded anew")
+        status = self.tool("status", "--daemon", address)
+        self.assertEqual(status["total_proofs_completed"], "1")
+        self.assertEqual(status["loaded_srs"][0]["circuit_id"], "porep-2KiB")
+        # The same request again is answered from memory.
+        self.assertEqual(self.tool("prove", "--daemon", address, "--c1", C1, "--request-id", "porep-1000-283691", "--out", proof)["proof"],
+                         made["proof"])
+        self.assertTrue((pathlib.Path(self.shared.name) / "porep-2KiB.circuit").exists())
+        self.assertRegex(self.stop(process), re.compile("stopped"))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

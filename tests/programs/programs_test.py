@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+"""The programs from outside: usage, exit codes, JSON, bad files, a daemon's life. Slow work is in programs_slow_test.py."""
+import json
+import signal
+import socket
+import subprocess
+import unittest
+
+from harness import BIN, C1, DATA, Programs, reference
+
+
+class Usage(Programs):
+    def test_help_and_version(self):
+        for program in ("cuzk", "cuzk-daemon"):
+            for flag in ("--help", "--version"):
+                done = self.run_tool(flag, program=program)
+                self.assertEqual(done.returncode, 0)
+                self.assertIn(program, done.stdout.lower())
+        for command in ("digest", "witness", "setup", "prove", "verify", "vanilla", "inspect", "status"):
+            self.assertIn(command, self.run_tool("--help").stdout)
+            self.assertEqual(self.run_tool(command, "--help").returncode, 0)
+
+    def test_bad_usage_is_2(self):
+        self.fault(2)
+        self.fault(2, "nonsense")
+        self.fault(2, "digest", "porep")
+        self.fault(2, "digest", "porep", "--sector-size", "2KB")
+        self.fault(2, "digest", "other", "--sector-size", "2KiB")
+        self.fault(2, "witness", "--c1", C1)
+        self.fault(2, "setup", "porep", "--sector-size", "2KiB", "--out", "p", "--vk", "v")
+        self.fault(2, "setup", "porep", "--sector-size", "2KiB", "--seed", 1, "--secrets", "f", "--out", "p", "--vk", "v")
+        self.fault(2, "prove", "--c1", C1, "--out", "p")
+        self.fault(2, "prove", "--c1", C1, "--params", "p", "--r", "1", "--out", "p")
+        self.fault(2, "status", "--daemon", "nowhere")
+        self.fault(2, "--unknown", program="cuzk-daemon")
+
+    def test_bad_input_is_3(self):
+        self.fault(3, "digest", "porep", "--sector-size", "3KiB")
+        self.fault(3, "witness", "--c1", self.folder / "absent", "--partition", 0)
+        self.fault(3, "inspect", self.folder / "absent")
+        self.fault(3, "inspect", self.write("noise", bytes(range(256)) * 3))
+        self.fault(3, "inspect", self.write("empty", ""))
+        self.fault(3, "setup", "porep", "--sector-size", "2KiB", "--secrets", self.write("s", "{}"), "--out", "p", "--vk", "v")
+
+    def test_bad_c1_is_3_and_named(self):
+        good = json.loads(C1.read_text())
+        bad = {
+            "empty": "",
+            "truncated": C1.read_text()[:1000],
+            "bad base64": json.dumps({**good, "Phase1Out": "!" + good["Phase1Out"][1:]}),
+            "wrong size": json.dumps({**good, "SectorSize": 4096}),
+            "nested": "[" * 200 + "]" * 200,
+        }
+        for name, text in bad.items():
+            path = self.write("c1", text)
+            for command in (["witness", "--partition", 0], ["verify", "--vk", DATA / "reference/porep-2KiB.vk", "--proof", path]):
+                self.assertIn("invalid_input", self.fault(3, *command, "--c1", path), name)
+        self.assertIn("partition", self.fault(3, "witness", "--c1", C1, "--partition", 1))
+
+
+class Answers(Programs):
+    def test_digest(self):
+        wanted = reference("r1cs")
+        got = self.tool("digest", "porep", "--sector-size", "2KiB")
+        for key in ("num_inputs", "num_aux", "num_constraints", "nnz_a", "nnz_b", "nnz_c", "density", "sha256"):
+            self.assertEqual(got[key], wanted[key], key)
+        self.assertLessEqual({"blake2s", "templates", "instances", "circuit_bytes", "seconds"}, got.keys())
+
+    def test_witness(self):
+        wanted = reference("witness")
+        got = self.tool("witness", "--c1", C1, "--partition", 0)
+        for key in ("num_aux", "inputs", "aux_sha256", "a_sha256", "b_sha256", "c_sha256", "satisfied", "first_failure"):
+            self.assertEqual(got[key], wanted[key], key)
+        self.assertLessEqual({"witness_bytes", "seconds"}, got.keys())
+
+    def test_verify(self):
+        vk = DATA / "reference/porep-2KiB.vk"
+        proof = bytes.fromhex(reference("proof")["proof"])
+        answer = lambda content, code: self.tool("verify", "--c1", C1, "--vk", vk, "--proof", self.write("proof", content), code=code)
+        self.assertEqual(answer(proof, 0)["valid"], True)
+        for bit in (0, 3, 383, 400, 1000, 1200, 1535):
+            flipped = bytearray(proof)
+            flipped[bit // 8] ^= 1 << bit % 8
+            self.assertEqual(answer(bytes(flipped), 1)["valid"], False, bit)
+        self.fault(3, "verify", "--c1", C1, "--vk", vk, "--proof", self.write("short", proof[:-1]))
+        self.fault(3, "verify", "--c1", C1, "--vk", C1, "--proof", self.write("proof", proof))
+
+    def test_vanilla_and_inspect(self):
+        c1 = self.folder / "c1.json"
+        made = self.tool("vanilla", "porep", "--sector-size", "2KiB", "--seed", 5, "--out", c1)
+        self.assertEqual(made["registered_proof"], "StackedDrg2KiBV1_1")
+        seen = self.tool("inspect", c1)
+        self.assertEqual((seen["type"], seen["comm_r"], seen["wrapped"]), ("c1", made["comm_r"], True))
+        witness = self.tool("witness", "--c1", c1, "--partition", 0)
+        self.assertTrue(witness["satisfied"])
+
+        again = self.folder / "again.json"
+        self.tool("vanilla", "porep", "--sector-size", "2KiB", "--seed", 5, "--out", again)
+        self.assertEqual(c1.read_bytes(), again.read_bytes())
+        self.tool("vanilla", "porep", "--sector-size", "2KiB", "--seed", 6, "--bare", "--out", again)
+        self.assertFalse(self.tool("inspect", again)["wrapped"])
+        self.fault(2, "vanilla", "porep", "--sector-size", "8MiB", "--registered-proof", "StackedDrg2KiBV1", "--seed", 1, "--out", again)
+
+    def test_a_false_c1_names_its_row(self):
+        inner = json.loads(__import__("base64").b64decode(json.loads(C1.read_text())["Phase1Out"]))
+        inner["comm_r"][0] ^= 1
+        answer = self.tool("witness", "--c1", self.write("c1", json.dumps(inner)), "--partition", 0, code=1)
+        self.assertFalse(answer["satisfied"])
+        self.assertIsInstance(answer["first_failure"], int)
+
+    def test_inspect(self):
+        tiny = DATA / "groth16/odd"
+        self.assertEqual(self.tool("inspect", C1)["sector_number"], 283691)
+        self.assertEqual(self.tool("inspect", tiny / "circuit.params")["type"], "params")
+        self.assertEqual(self.tool("inspect", tiny / "circuit.vk")["type"], "vk")
+        self.assertEqual(self.tool("inspect", tiny / "proof.bin"), {"type": "proof", "partitions": 1, "bytes": 192})
+
+    def test_text_output(self):
+        done = self.run_tool("inspect", C1)
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stdout, r"(?m)^registered_proof +StackedDrg2KiBV1_1$")
+        self.assertEqual(done.stderr, "", "no progress where stderr is no terminal")
+
+
+class Daemon(Programs):
+    def test_configuration(self):
+        good = self.write("good.toml", '[daemon]\nlisten = "localhost:0"\n')
+        self.assertEqual(self.run_tool("--config", good, "--check-config", program="cuzk-daemon").returncode, 0)
+        bad = self.write("bad.toml", '[daemon]\n\nlisten = "localhost:0"\nlog = 3\n')
+        for extra in ([], ["--check-config"]):
+            self.assertIn(f"{bad}:4: unknown key 'daemon.log'", self.fault(2, "--config", bad, *extra, program="cuzk-daemon"))
+        self.fault(3, "--config", self.folder / "absent", program="cuzk-daemon")
+
+    def test_life(self):
+        process, address = self.daemon()
+        sock = self.folder / "cuzk.sock"
+        status = self.tool("status", "--daemon", address)
+        self.assertEqual([queue["proof_kind"] for queue in status["queues"]], ["porep-c2", "snap-update", "window-post", "winning-post"])
+
+        # A bad payload is an answer in band, and the daemon lives on; so it does without the parameters.
+        for content, message in ((b"", "invalid_input: C1 parse failed"), (b"{", "invalid_input: C1 parse failed"),
+                                 (C1.read_bytes(), "not_found: ")):
+            done = self.run_tool("prove", "--daemon", address, "--c1", self.write("c1", content), "--out", self.folder / "proof")
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(message, done.stdout)
+            self.assertFalse((self.folder / "proof").exists())
+
+        second = subprocess.run([BIN / "cuzk-daemon", "--listen", address], capture_output=True, text=True, timeout=60)
+        self.assertNotEqual(second.returncode, 0)
+        self.assertIn("another process serves", second.stderr)
+        self.assertTrue(self.tool("status", "--daemon", address))
+
+        self.stop(process)
+        self.assertFalse(sock.exists())
+        self.fault(4, "status", "--daemon", address)
+
+    def test_stale_socket_and_interrupt(self):
+        stale = socket.socket(socket.AF_UNIX)
+        stale.bind(str(self.folder / "cuzk.sock"))
+        stale.close()
+        process, _ = self.daemon()
+        self.stop(process, signal.SIGINT)
+        self.assertFalse((self.folder / "cuzk.sock").exists())
+
+    def test_forced_kernels(self):
+        done = subprocess.run([BIN / "cuzk-daemon", "--listen", "localhost:0"], capture_output=True, text=True, timeout=60,
+                              env={"CUZK_KERNELS": "abacus"})
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("abacus", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
