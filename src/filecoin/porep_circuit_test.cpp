@@ -23,6 +23,21 @@ TEST(PorepCircuit, TwoKibiByteVectors) {
   expect_witness("porep-2KiB", testing::read_file(cuzk::testing::vectors() / "seal" / "2KiB" / "c1.json"), pool);
 }
 
+// Spec H.4: 37 parents of 256 bits and a replica id of 256 bits, constant layer 3 and node 22.
+TEST(PorepCircuit, LabelDigest) {
+  using Cs = r1cs::Recorder;
+  exec::Pool pool(2);
+  Cs cs;
+  std::vector<gadgets::Bits<Cs>> blocks(kLabelParents + 1, gadgets::Bits<Cs>(256));
+  for (auto& block : blocks) gadgets::alloc_bits<Cs>(cs, 0, block);
+  gadgets::Bits<Cs> replica_id = std::move(blocks.back()), node;
+  blocks.pop_back();
+  for (int i = 0; i < 64; i++) node.push_back(gadgets::Bit<Cs>::constant(22 >> std::min(i, 31) & 1));
+  porep_circuit::label(cs, replica_id, blocks, 3, node);
+  expect_reference({"label", 1, 531505, 532025, "0759ddd2645a276700fad35fe3125ec00ac1c96ee74bdab68cc2edc81f8d301e"},
+                   r1cs::digest(std::move(cs).finish("label"), pool));
+}
+
 // A made-up sector satisfies every row; one wrong value breaks one.
 TEST(PorepCircuit, SyntheticSectorsSatisfy) {
   exec::Pool pool(2);
