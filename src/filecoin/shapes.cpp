@@ -87,10 +87,9 @@ Result<PorepShape> porep_shape(uint64_t sector_bytes) {
               fmt::join(sizes, ", "));
 }
 
-std::vector<unsigned> path_arities(const PorepShape& shape) {
-  const TreeShape& tree = shape.tree;
+std::vector<unsigned> path_arities(uint64_t nodes, const TreeShape& tree) {
   std::vector<unsigned> out;
-  const uint64_t base_leaves = shape.nodes / std::max(1u, tree.sub) / std::max(1u, tree.top);
+  const uint64_t base_leaves = nodes / std::max(1u, tree.sub) / std::max(1u, tree.top);
   for (uint64_t width = base_leaves; width > 1; width /= tree.base) out.push_back(tree.base);
   if (tree.sub > 0) out.push_back(tree.sub);
   if (tree.top > 0) out.push_back(tree.top);

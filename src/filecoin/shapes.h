@@ -46,7 +46,8 @@ Result<PorepShape> porep_shape(uint64_t sector_bytes);
 
 // Arities along a leaf's path to the root in the Poseidon trees: base levels, then sub, then top. Bits of the leaf
 // index come in the same order, least significant first.
-std::vector<unsigned> path_arities(const PorepShape& shape);
+std::vector<unsigned> path_arities(uint64_t nodes, const TreeShape& tree);
+inline std::vector<unsigned> path_arities(const PorepShape& shape) { return path_arities(shape.nodes, shape.tree); }
 
 enum class ApiVersion { kV1_0, kV1_1, kV1_2 };
 // How challenges are drawn (C.8).
