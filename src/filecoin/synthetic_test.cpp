@@ -41,7 +41,7 @@ TEST(Synthetic, PassesForEverySeedAndVersion) {
   exec::Pool pool;
   auto random = cuzk::testing::rng(5);
   for (const char* name : {"StackedDrg2KiBV1", "StackedDrg2KiBV1_1", "StackedDrg2KiBV1_2", "StackedDrg4KiBV1"}) {
-    for (int round = 0; round < 50; round++) {
+    for (int round = 0; round < 15; round++) {
       const uint64_t seed = random();
       auto commit = synthetic_porep(name, seed, pool);
       ASSERT_TRUE(commit) << commit.error().message;
