@@ -62,7 +62,8 @@ size_t base64_size(std::string_view text) {
 
 Status from_base64(std::string_view text, std::span<uint8_t> out) {
   if (text.size() % 4 != 0) return fail(Code::kInvalidInput, "base64 length {} is not a multiple of 4", text.size());
-  if (out.size() != base64_size(text)) return fail(Code::kInternal, "base64 of {} bytes decoded into {}", base64_size(text), out.size());
+  if (out.size() != base64_size(text))
+    return fail(Code::kInternal, "base64 of {} bytes decoded into {}", base64_size(text), out.size());
   size_t written = 0;
   for (size_t i = 0; i < text.size(); i += 4) {
     const size_t bytes = std::min<size_t>(3, out.size() - written);
@@ -110,7 +111,8 @@ Result<uint64_t> parse_size(std::string_view text) {
       if (unit == kUnits[i] && value <= UINT64_MAX >> (10 * i)) return value << (10 * i);
     }
   }
-  return fail(Code::kUsage, "'{}' is not a size; write a whole number and B, KiB, MiB, GiB or TiB, such as 32GiB", text);
+  return fail(Code::kUsage, "'{}' is not a size; write a whole number and B, KiB, MiB, GiB or TiB, such as 32GiB",
+              text);
 }
 
 std::string format_size(uint64_t bytes) {
