@@ -70,9 +70,15 @@ inline void fp2_mul(Fp2* out, const Fp2* a, const Fp2* b, size_t count) {
 inline void fp2_sqr(Fp2* out, const Fp2* a, size_t count) {
   for_each<Fp2Vector::kWidth>(count, [=](size_t i, size_t n) { Fp2Vector::load(a + i, n).square().store(out + i, n); });
 }
-// Sums go by coordinate, so an array of Fp2 is an array of twice as many Fp.
-inline void fp2_add(Fp2* out, const Fp2* a, const Fp2* b, size_t count) { add(&out->c0, &a->c0, &b->c0, 2 * count); }
-inline void fp2_sub(Fp2* out, const Fp2* a, const Fp2* b, size_t count) { sub(&out->c0, &a->c0, &b->c0, 2 * count); }
+// Sums go by coordinate, so an array of Fp2 is an array of twice as many Fp. (A cast, as an empty array may be at null.)
+inline Fp* coordinates(Fp2* a) { return reinterpret_cast<Fp*>(a); }
+inline const Fp* coordinates(const Fp2* a) { return reinterpret_cast<const Fp*>(a); }
+inline void fp2_add(Fp2* out, const Fp2* a, const Fp2* b, size_t count) {
+  add(coordinates(out), coordinates(a), coordinates(b), 2 * count);
+}
+inline void fp2_sub(Fp2* out, const Fp2* a, const Fp2* b, size_t count) {
+  sub(coordinates(out), coordinates(a), coordinates(b), 2 * count);
+}
 
 inline void fr_butterfly_dit(Fr* lo, Fr* hi, const Fr* w, size_t count) {
   using V = Vector<Fr>;
