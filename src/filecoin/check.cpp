@@ -4,74 +4,19 @@
 #include <atomic>
 #include <mutex>
 
-#include "field/fields.h"
 #include "filecoin/challenges.h"
 #include "filecoin/graph.h"
 #include "filecoin/labels.h"
-#include "hash/poseidon.h"
-#include "hash/sha256.h"
+#include "filecoin/paths.h"
 
 namespace cuzk::filecoin {
 namespace {
 
+using gadgets::NodeHash;
+
 template <class... Args>
 tl::unexpected<Error> wrong(fmt::format_string<Args...> format, Args&&... args) {
   return fail(Code::kUnsatisfied, format, std::forward<Args>(args)...);
-}
-// The status of a check, with the check's name in front where it failed.
-Status named(Status status, std::string_view check) {
-  if (status) return status;
-  return tl::unexpected<Error>(std::move(status).error().within(check));
-}
-template <class... Args>
-Status named(Status status, fmt::format_string<Args...> check, Args&&... args) {
-  return status ? status : named(std::move(status), fmt::format(check, std::forward<Args>(args)...));
-}
-
-Result<Fr> element(const Bytes32& bytes) {
-  auto value = Fr::from_bytes_le(bytes);
-  if (!value) return wrong("{} is not a canonical field element", to_hex(bytes));
-  return *value;
-}
-
-// Poseidon with the Merkle tag of the arity that there are values.
-Result<Bytes32> poseidon(std::span<const Bytes32> preimage) {
-  std::array<Fr, hash::kPoseidonMaxWidth> values;
-  for (size_t i = 0; i < preimage.size(); i++) {
-    CUZK_TRY_ASSIGN(values[i], element(preimage[i]));
-  }
-  Bytes32 digest;
-  hash::poseidon(std::span(values).first(preimage.size())).to_bytes_le(digest);
-  return digest;
-}
-
-Result<Bytes32> sha256_node(std::span<const Bytes32> children) { return hash::sha256_node(children[0], children[1]); }
-
-// Whether the path leads from the proof's leaf, standing at `index`, to `root`.
-template <class NodeHash>
-Status check_path(const MerkleProof& proof, uint64_t index, const Bytes32& root, std::span<const unsigned> arities,
-                  NodeHash node_hash) {
-  if (proof.root != root) return wrong("its root is not the tree's");
-  if (proof.path.size() != arities.size())
-    return wrong("its path has {} levels, not {}", proof.path.size(), arities.size());
-  Bytes32 node = proof.leaf;
-  uint64_t rest = index;
-  for (size_t level = 0; level < arities.size(); level++) {
-    const unsigned arity = arities[level];
-    const PathElement& element = proof.path[level];
-    if (element.hashes.size() + 1 != arity)
-      return wrong("path[{}] has {} siblings, not {}", level, element.hashes.size(), arity - 1);
-    if (element.index != rest % arity) {
-      return wrong("path[{}] stands at {}, but leaf {} is below {}", level, element.index, index, rest % arity);
-    }
-    std::array<Bytes32, 8> children;
-    std::copy(element.hashes.begin(), element.hashes.end(), children.begin());
-    std::copy_backward(children.begin() + element.index, children.begin() + arity - 1, children.begin() + arity);
-    children[element.index] = node;
-    CUZK_TRY_ASSIGN(node, node_hash(std::span<const Bytes32>(children).first(arity)));
-    rest /= arity;
-  }
-  return node == root ? Status() : wrong("its path does not lead to its root");
 }
 
 // The checks of one challenge, which the circuit makes likewise (spec C.5).
@@ -91,9 +36,10 @@ class ChallengeCheck {
   Status run() const {
     CUZK_TRY(counts());
     CUZK_TRY(named(challenge(), "challenge"));
-    CUZK_TRY(named(check_path(proof_.comm_d, challenge_, commit_.comm_d, data_arities_, sha256_node), "comm_d_proofs"));
+    CUZK_TRY(named(check_path(proof_.comm_d, challenge_, commit_.comm_d, data_arities_, NodeHash::kSha256),
+                   "comm_d_proofs"));
     CUZK_TRY(named(comm_r(), "comm_r"));
-    CUZK_TRY(named(check_path(proof_.comm_r_last, challenge_, proof_.comm_r_last.root, arities_, poseidon),
+    CUZK_TRY(named(check_path(proof_.comm_r_last, challenge_, proof_.comm_r_last.root, arities_, NodeHash::kPoseidon),
                    "comm_r_last_proof"));
     CUZK_TRY(named(column(proof_.c_x, challenge_), "c_x"));
     const auto drg = graph_.drg_parents(challenge_);
@@ -126,15 +72,15 @@ class ChallengeCheck {
   }
 
   Status comm_r() const {
-    CUZK_TRY_ASSIGN(const Bytes32 computed, poseidon(std::array{comm_c_, proof_.comm_r_last.root}));
+    CUZK_TRY_ASSIGN(const Bytes32 computed, poseidon_node(std::array{comm_c_, proof_.comm_r_last.root}));
     return computed == commit_.comm_r ? Status() : wrong("is not the hash of comm_c and comm_r_last");
   }
 
   Status column(const ColumnProof& proof, uint64_t node) const {
     if (proof.column.index != node) return wrong("is the column of node {}, not of node {}", proof.column.index, node);
-    CUZK_TRY_ASSIGN(const Bytes32 leaf, poseidon(proof.column.rows));
+    CUZK_TRY_ASSIGN(const Bytes32 leaf, poseidon_node(proof.column.rows));
     if (leaf != proof.inclusion.leaf) return wrong("its column does not hash to its leaf");
-    return named(check_path(proof.inclusion, node, comm_c_, arities_, poseidon), "inclusion_proof");
+    return named(check_path(proof.inclusion, node, comm_c_, arities_, NodeHash::kPoseidon), "inclusion_proof");
   }
 
   // Layer 1 hashes the DRG parents of its own layer, the others also the expander parents of the layer before (C.9).
@@ -155,9 +101,9 @@ class ChallengeCheck {
     CUZK_TRY(place(proof_.encoding, layers_));
     if (proof_.encoding.parents != proof_.labeling.back().parents)
       return wrong("its parents are not those of the last layer");
-    CUZK_TRY_ASSIGN(const Fr key, element(proof_.c_x.column.rows.back()));
-    CUZK_TRY_ASSIGN(const Fr data, element(proof_.comm_d.leaf));
-    CUZK_TRY_ASSIGN(const Fr replica, element(proof_.comm_r_last.leaf));
+    CUZK_TRY_ASSIGN(const Fr key, field_element(proof_.c_x.column.rows.back()));
+    CUZK_TRY_ASSIGN(const Fr data, field_element(proof_.comm_d.leaf));
+    CUZK_TRY_ASSIGN(const Fr replica, field_element(proof_.comm_r_last.leaf));
     return key + data == replica ? Status() : wrong("label and data do not add up to the replica");
   }
 
@@ -185,7 +131,7 @@ Status check_vanilla(const SealCommit& commit, exec::Pool& pool) {
     return fail(Code::kInvalidInput, "{} has {} partitions, not {}", kind.name, kind.partitions,
                 commit.partitions.size());
   }
-  for (const Bytes32& value : {commit.replica_id, commit.comm_d, commit.comm_r}) CUZK_TRY(element(value));
+  for (const Bytes32& value : {commit.replica_id, commit.comm_d, commit.comm_r}) CUZK_TRY(field_element(value));
   const PorepStatement statement{commit.replica_id, commit.comm_d, commit.comm_r, commit.seed};
   const Graph graph(shape.nodes, kind.api, kind.porep_id);
   std::vector<std::vector<uint64_t>> challenges;

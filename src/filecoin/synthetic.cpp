@@ -3,146 +3,16 @@
 #include <algorithm>
 #include <map>
 
-#include "field/fields.h"
 #include "filecoin/challenges.h"
 #include "filecoin/graph.h"
 #include "filecoin/labels.h"
-#include "hash/poseidon.h"
-#include "hash/sha256.h"
+#include "filecoin/synthetic_trees.h"
 
 namespace cuzk::filecoin {
 namespace {
 
-// Values that depend on the seed, a purpose and a place alone; as numbers below 2^254, so in every domain.
-class Random {
- public:
-  explicit Random(uint64_t seed) : seed_(seed) {}
-
-  Bytes32 operator()(std::string_view purpose, uint64_t row = 0, uint64_t column = 0) const {
-    std::array<uint8_t, 24> place;
-    store_le(place.data(), seed_);
-    store_le(place.data() + 8, row);
-    store_le(place.data() + 16, column);
-    hash::Sha256 hash;
-    hash.update(as_bytes("cuzk synthetic sector "));
-    hash.update(place);
-    hash.update(as_bytes(purpose));
-    Bytes32 out = hash.finish();
-    out[31] &= 0x3f;
-    return out;
-  }
-
- private:
-  uint64_t seed_;
-};
-
-Fr element(const Bytes32& bytes) { return *Fr::from_bytes_le(bytes); }  // our own values, below r
-Bytes32 bytes(const Fr& value) {
-  Bytes32 out;
-  value.to_bytes_le(out);
-  return out;
-}
-Bytes32 poseidon(std::span<const Bytes32> preimage) {
-  std::array<Fr, hash::kPoseidonMaxWidth> values;
-  std::ranges::transform(preimage, values.begin(), element);
-  return bytes(hash::poseidon(std::span(values).first(preimage.size())));
-}
-
-// tree_d. A level has kKinds different nodes: kind k of a level has the kinds 3k + 1 and 5k + 2 (mod kKinds) of the level
-// below as children. Both maps are bijections and never agree, since 2k + 1 is odd; so siblings differ everywhere, every
-// leaf can be opened, and the root costs kKinds hashes a level.
-class DataTree {
- public:
-  DataTree(unsigned levels, const Random& random) : nodes_(levels + 1, std::vector<Bytes32>(kKinds)) {
-    for (size_t kind = 0; kind < kKinds; kind++) nodes_[0][kind] = random("data", kind);
-    for (size_t level = 1; level <= levels; level++) {
-      for (size_t kind = 0; kind < kKinds; kind++) {
-        nodes_[level][kind] = hash::sha256_node(nodes_[level - 1][child(kind, 0)], nodes_[level - 1][child(kind, 1)]);
-      }
-    }
-  }
-
-  const Bytes32& root() const { return nodes_.back()[0]; }
-
-  MerkleProof proof(uint64_t leaf) const {
-    MerkleProof out;
-    out.root = root();
-    out.path.resize(nodes_.size() - 1);
-    size_t kind = 0;
-    for (size_t level = out.path.size(); level-- > 0;) {
-      const uint64_t side = leaf >> level & 1;
-      out.path[level] = {{nodes_[level][child(kind, 1 - side)]}, side};
-      kind = child(kind, side);
-    }
-    out.leaf = nodes_[0][kind];
-    return out;
-  }
-
- private:
-  static constexpr size_t kKinds = 64;
-  static size_t child(size_t kind, uint64_t side) { return (side == 0 ? 3 * kind + 1 : 5 * kind + 2) % kKinds; }
-
-  std::vector<std::vector<Bytes32>> nodes_;  // [level][kind], leaves first
-};
-
-// A Poseidon tree of which some leaves are known; every subtree without one is a random value.
-class SparseTree {
- public:
-  using Node = std::pair<uint64_t, Bytes32>;  // index in its level, value
-
-  // `leaves` in order of index, at least one.
-  SparseTree(std::vector<Node> leaves, std::vector<unsigned> arities, const Random& random, std::string_view purpose,
-             exec::Pool& pool)
-      : arities_(std::move(arities)), random_(random), purpose_(purpose) {
-    levels_.push_back(std::move(leaves));
-    for (size_t level = 0; level < arities_.size(); level++) {
-      std::vector<Node> parents;
-      for (const Node& node : levels_[level]) {
-        const uint64_t index = node.first / arities_[level];
-        if (parents.empty() || parents.back().first != index) parents.emplace_back(index, Bytes32{});
-      }
-      pool.for_each_chunk(parents.size(), 16, [&](size_t begin, size_t end) {
-        for (size_t i = begin; i < end; i++) parents[i].second = poseidon(children(level, parents[i].first));
-      });
-      levels_.push_back(std::move(parents));
-    }
-  }
-
-  const Bytes32& root() const { return levels_.back().front().second; }
-
-  MerkleProof proof(uint64_t leaf) const {
-    MerkleProof out;
-    out.root = root();
-    out.leaf = node(0, leaf);
-    uint64_t index = leaf;
-    for (size_t level = 0; level < arities_.size(); level++) {
-      PathElement& element = out.path.emplace_back();
-      element.hashes = children(level, index / arities_[level]);
-      element.index = index % arities_[level];
-      element.hashes.erase(element.hashes.begin() + static_cast<ptrdiff_t>(element.index));
-      index /= arities_[level];
-    }
-    return out;
-  }
-
- private:
-  // The nodes of a level that lie below node `parent` of the next.
-  std::vector<Bytes32> children(size_t level, uint64_t parent) const {
-    std::vector<Bytes32> out;
-    for (unsigned i = 0; i < arities_[level]; i++) out.push_back(node(level, parent * arities_[level] + i));
-    return out;
-  }
-  Bytes32 node(size_t level, uint64_t index) const {
-    auto found = std::ranges::lower_bound(levels_[level], index, {}, &Node::first);
-    if (found != levels_[level].end() && found->first == index) return found->second;
-    return random_(purpose_, level, index);
-  }
-
-  std::vector<unsigned> arities_;
-  const Random& random_;
-  std::string_view purpose_;
-  std::vector<std::vector<Node>> levels_;  // leaves first
-};
+using synthetic::bytes, synthetic::element, synthetic::poseidon;
+using synthetic::DataTree, synthetic::Random, synthetic::SparseTree;
 
 // A node that proofs open: its labels, and for a challenged one what they are made of.
 struct Opened {

@@ -113,15 +113,10 @@ Num<CS> alloc_num(CS& cs, typename CS::Value value) {
   return {cs.alloc(value), value};
 }
 
-// A public input equal to x: row (input) * (ONE) = (x).
+// A public input that a row has yet to tie to something. Not inside a region.
 template <class CS>
-void inputize(CS& cs, const Num<CS>& x) {
-  Num<CS> input{cs.alloc_input(x.value), x.value};
-  cs.enforce([&](auto& row) {
-    add(row.a, input);
-    add_one(row.b);
-    add(row.c, x);
-  });
+Num<CS> alloc_input(CS& cs, typename CS::Value value) {
+  return {cs.alloc_input(value), value};
 }
 
 // Row (x) * (ONE) = (y).
@@ -132,6 +127,12 @@ void enforce_equal(CS& cs, const Num<CS>& x, const Num<CS>& y) {
     add_one(row.b);
     add(row.c, y);
   });
+}
+
+// A public input equal to x: row (input) * (ONE) = (x).
+template <class CS>
+void inputize(CS& cs, const Num<CS>& x) {
+  enforce_equal(cs, alloc_input(cs, x.value), x);
 }
 
 // z = x * y.

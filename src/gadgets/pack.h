@@ -25,6 +25,16 @@ inline void add_packed(r1cs::Combination& combination, std::span<const Bit<r1cs:
   for (size_t i = 0; i < bits.size(); i++) add(combination, bits[i], power_of_two(static_cast<unsigned>(i)));
 }
 
+// Row (sum 2^i b_i) * (ONE) = (x).
+template <class CS>
+void enforce_packed(CS& cs, std::span<const Bit<CS>> bits, const Num<CS>& x) {
+  cs.enforce([&](auto& row) {
+    add_packed(row.a, bits);
+    add_one(row.b);
+    add(row.c, x);
+  });
+}
+
 // The 255 bits of x, least significant first, each with its boolean row; the caller adds the row that ties them to x.
 template <class CS>
 Bits<CS> alloc_field_bits(CS& cs, const Num<CS>& x) {
@@ -60,11 +70,7 @@ Bits<CS> allocated_num_to_bits(CS& cs, const Num<CS>& x) {
       "allocated_num_to_bits",
       [](CS& inner, const Num<CS>& number) {
         Bits<CS> bits = alloc_field_bits(inner, number);
-        inner.enforce([&](auto& row) {
-          add_packed(row.a, bits);
-          add_one(row.b);
-          add(row.c, number);
-        });
+        enforce_packed<CS>(inner, bits, number);
         return bits;
       },
       x);
@@ -78,11 +84,7 @@ Num<CS> pack_bits(CS& cs, Bits<CS> bits) {
       "pack_bits",
       [](CS& inner, const Bits<CS>& packed) {
         Num<CS> v = alloc_num(inner, packed_value<CS>(packed));
-        inner.enforce([&](auto& row) {
-          add_packed(row.a, packed);
-          add_one(row.b);
-          add(row.c, v);
-        });
+        enforce_packed<CS>(inner, packed, v);
         return v;
       },
       bits);
@@ -93,13 +95,7 @@ template <class CS>
 void pack_into_inputs(CS& cs, std::span<const Bit<CS>> bits) {
   for (size_t begin = 0; begin < bits.size(); begin += kPackedBits) {
     std::span<const Bit<CS>> chunk = bits.subspan(begin, std::min(kPackedBits, bits.size() - begin));
-    Num<CS> input{{}, packed_value<CS>(chunk)};
-    input.var = cs.alloc_input(input.value);
-    cs.enforce([&](auto& row) {
-      add_packed(row.a, chunk);
-      add_one(row.b);
-      add(row.c, input);
-    });
+    enforce_packed(cs, chunk, alloc_input(cs, packed_value<CS>(chunk)));
   }
 }
 
