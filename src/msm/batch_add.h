@@ -1,6 +1,5 @@
 #pragma once
-// Many independent affine additions with one inversion (Montgomery's trick): 5 multiplications and a square each. Complete:
-// infinity, equal and opposite points included.
+// Batched affine additions.
 
 #include <algorithm>
 
@@ -10,6 +9,12 @@
 
 namespace cuzk::msm {
 
+// The lowest limb, zero for zero.
+inline uint64_t low_limb(const Fp& x) { return x.raw()[0]; }
+inline uint64_t low_limb(const Fp2& x) { return x.c0.raw()[0]; }
+
+// Many independent affine additions with one inversion (Montgomery's trick): 5 multiplications and a square each. Complete:
+// infinity, equal and opposite points included.
 template <class F>
 class BatchAdd {
  public:
@@ -38,8 +43,8 @@ class BatchAdd {
     FieldKernels<F>::sub(numerator, y2.data(), y1.data(), count);
     size_t settled = 0;
     for (size_t i = 0; i < count; i++) {
-      // A zero x is how infinity looks; it may also be a point, which the full test below lets through.
-      if (denominator[i].is_zero() || x1[i].is_zero() || x2[i].is_zero()) settled += settle(i, settled);
+      // Infinity has a zero x. One limb of each tells all but a few apart; settle() looks closer.
+      if (low_limb(denominator[i]) == 0 || low_limb(x1[i]) == 0 || low_limb(x2[i]) == 0) settled += settle(i, settled);
     }
     invert(count);
     for (size_t i = 0; i < count; i += kBlock) finish(i, std::min(kBlock, count - i));

@@ -86,7 +86,7 @@ struct Sum {
             lane.run_lengths[runs] = static_cast<uint32_t>(std::min<size_t>(space.starts[bucket + 1], end) - at);
           }
           lane.sum_runs(runs, [&](size_t position) {
-            constexpr size_t kAhead = 8;
+            constexpr size_t kAhead = 24;
             if (begin + position + kAhead < end) prefetch(bases[space.entries[begin + position + kAhead] & ~kNegative]);
             const uint32_t entry = space.entries[begin + position];
             const Affine<F>& base = bases[entry & ~kNegative];
