@@ -107,6 +107,26 @@ Num<CS> path_root(CS& cs, NodeHash hash, std::span<const unsigned> arities, Num<
   return current;
 }
 
+// The same with index bits and siblings that there are already, for all levels in order. Spec E.5.
+template <class CS>
+Num<CS> path_root_given(CS& cs, NodeHash hash, std::span<const unsigned> arities, Num<CS> current,
+                        std::span<const Bit<CS>> index, std::span<const Num<CS>> siblings) {
+  for (unsigned arity : arities) {
+    const Bits<CS> bits(index.begin(), index.begin() + std::countr_zero(arity));
+    const std::vector<Num<CS>> others(siblings.begin(), siblings.begin() + arity - 1);
+    index = index.subspan(bits.size());
+    siblings = siblings.subspan(others.size());
+    std::vector<Num<CS>> children = cs.region(
+        fmt::format("insert-{}-given", arity),
+        [](CS& inner, const Num<CS>& element, const Bits<CS>& position, const std::vector<Num<CS>>& rest) {
+          return insert<CS>(inner, element, position, rest);
+        },
+        current, bits, others);
+    current = hash_node(cs, hash, children);
+  }
+  return current;
+}
+
 // Inclusion of `leaf` under `root`, with the leaf index as a public input. Spec C.2, private root.
 template <class CS>
 void prove_inclusion(CS& cs, NodeHash hash, std::span<const unsigned> arities, const Num<CS>& leaf, const Num<CS>& root,

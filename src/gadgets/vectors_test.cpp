@@ -112,15 +112,38 @@ size_t level_aux(NodeHash hash, unsigned arity) {
   return arity == 8 ? 537 : arity == 4 ? 390 : 315;
 }
 
-template <class CS>
-void path_case(Bench<CS>& b, const Json& gadget, bool is_public) {
-  const Json& params = gadget["params"];
-  NodeHash hash = params["hasher"] == "sha256_hasher" ? NodeHash::kSha256 : NodeHash::kPoseidon;
+NodeHash hash_of(const Json& params) {
+  return params["hasher"] == "sha256_hasher" ? NodeHash::kSha256 : NodeHash::kPoseidon;
+}
+std::vector<unsigned> arities_of(const Json& params) {
   std::string shape = params["shape"];
   std::vector<unsigned> arities(params["base_rows"], static_cast<unsigned>(shape[0] - '0'));
   for (size_t i : {2, 4}) {
     if (shape[i] != '0') arities.push_back(static_cast<unsigned>(shape[i] - '0'));
   }
+  return arities;
+}
+
+template <class CS>
+void given_path_case(Bench<CS>& b, const Json& params) {
+  const std::vector<unsigned> arities = arities_of(params);
+  size_t index_bits = 0, siblings = 0;
+  for (unsigned arity : arities) {
+    index_bits += static_cast<size_t>(std::countr_zero(arity));
+    siblings += arity - 1;
+  }
+  Bits<CS> index = b.bits(std::string(index_bits, 'v'));
+  Num<CS> leaf = b.num();
+  std::vector<Num<CS>> others = b.nums(siblings);
+  Num<CS> root = b.num();
+  enforce_equal(b.cs, path_root_given<CS>(b.cs, hash_of(params), arities, leaf, index, others), root);
+}
+
+template <class CS>
+void path_case(Bench<CS>& b, const Json& gadget, bool is_public) {
+  const Json& params = gadget["params"];
+  NodeHash hash = hash_of(params);
+  const std::vector<unsigned> arities = arities_of(params);
   std::vector<PathLevel> levels;
   size_t at = is_public ? 1 : 2;  // after leaf and, if it is given, root
   for (size_t level = 0; level < arities.size(); level++) {
@@ -284,8 +307,11 @@ bool run(Bench<CS>& b, const std::string& file, const Json& gadget) {
     return true;
   }
   if (file == "por") {
-    if (name == "por_no_challenge_input") return false;  // the update circuit's
-    path_case(b, gadget, name == "por_public");
+    if (name == "por_no_challenge_input") {
+      given_path_case(b, params);
+    } else {
+      path_case(b, gadget, name == "por_public");
+    }
     return true;
   }
   if (file == "label") {
