@@ -6,14 +6,14 @@
 #include "engine/guarded.h"
 
 namespace cuzk::engine {
-namespace {
 
-// Ids come from outside: nothing in them may begin a line of its own.
 std::string printable(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
   return text;
 }
+
+namespace {
 
 void log_end(const Job& job) {
   auto in_seconds = [](Clock::duration time) { return std::chrono::duration<double>(time).count(); };
@@ -91,6 +91,13 @@ bool Engine::drain(std::optional<Clock::duration> limit) {
   if (limit) return changed_.wait_for(lock, *limit, idle);
   changed_.wait(lock, idle);
   return true;
+}
+
+void Engine::abandon() {
+  std::lock_guard lock(mutex_);
+  for (const auto& [id, job] : jobs_) {
+    conclude(*job, State::kFailed, Error{Code::kUnavailable, "the engine shut down; send the request again later"});
+  }
 }
 
 void Engine::conclude(Job& job, State state, std::optional<Error> error) {

@@ -62,6 +62,8 @@ class Engine {
   // Refuses new jobs, fails those that wait (kUnavailable) and returns when the running ones have ended or, false, when
   // `limit` has passed. May be called again.
   bool drain(std::optional<Clock::duration> limit = std::nullopt);
+  // Ends every job now, so that all who wait have an answer; stages in progress still run to their end.
+  void abandon();
 
  private:
   // The path of a job and its stages (pipeline.cpp).

@@ -5,7 +5,6 @@
 
 #include <fstream>
 #include <latch>
-#include <semaphore>
 
 #include "engine/testing.h"
 #include "hash/sha256.h"
@@ -255,6 +254,24 @@ TEST_F(EngineTest, DrainFinishesWhatRunsAndFailsWhatWaits) {
   EXPECT_EQ(engine->await(*running)->state, State::kCompleted);
 }
 
+TEST_F(EngineTest, AbandonAnswersAtOnce) {
+  std::latch started(1), go(1);
+  backend.on_start = [&](int, r1cs::Witness&) {
+    started.count_down();
+    go.wait();
+  };
+  auto engine = make(options());
+  auto running = engine->submit(request("running", {1}));
+  started.wait();
+  engine->abandon();
+  Outcome outcome = *engine->await(*running);
+  EXPECT_EQ(outcome.state, State::kFailed);
+  EXPECT_EQ(outcome.error->code, Code::kUnavailable);
+  go.count_down();
+  EXPECT_TRUE(engine->drain());
+  EXPECT_EQ(engine->await(*running)->state, State::kFailed) << "a final state is final";
+}
+
 TEST_F(EngineTest, AProofThatDoesNotVerifyIsMadeAgainAndNeverReturned) {
   // The device computes wrongly once: the witness it sees is not the one that was made.
   backend.on_start = [&](int number, r1cs::Witness& witness) {
@@ -346,7 +363,6 @@ TEST_F(EngineTest, ManyJobsFromManyThreads) {
 TEST(SingleFlight, MakesOnceForAllWhoAsk) {
   SingleFlight<int> store;
   std::atomic<int> made = 0;
-  std::counting_semaphore<> asked(0);
   {
     std::vector<std::jthread> threads;
     for (int i = 0; i < 4; i++) {

@@ -44,6 +44,9 @@ struct Request {
   std::function<Result<std::shared_ptr<const groth16::CircuitSource>>()> parse;
 };
 
+// For a log line: ids come from outside, and nothing in them may begin a line of its own.
+std::string printable(std::string text);
+
 struct Outcome {
   State state;                 // kCompleted, kFailed or kCancelled
   Bytes proof;                 // kCompleted only: 192 bytes a partition, in order, all of them verified

@@ -157,7 +157,8 @@ void Engine::prove_again_or_fail(Task task, Error error) {
     if (cause.code == Code::kUnsatisfied)
       return fail_job(*task.job, in_partition(task, "prove", std::move(cause)).value());
   }
-  log::error("job '{}': {} (attempt {} of {})", task.job->id, error.message, task.attempt, options_.attempts);
+  log::error("job '{}': {} (attempt {} of {})", printable(task.job->id), error.message, task.attempt,
+             options_.attempts);
   if (task.attempt == options_.attempts) return fail_job(*task.job, std::move(error));
   task.attempt++;
   std::lock_guard lock(mutex_);

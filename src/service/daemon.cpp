@@ -72,6 +72,7 @@ Result<int> run_daemon(const DaemonOptions& options) {
   log::info("{}: finishing what runs, for at most {} s; a second signal ends at once", strsignal(number),
             std::chrono::duration_cast<std::chrono::seconds>(config.drain_timeout).count());
   bool idle = parts.engine.drain(config.drain_timeout);
+  if (!idle) parts.engine.abandon();
   server->stop(std::chrono::seconds(5));
   if (idle) {
     log::info("stopped");
