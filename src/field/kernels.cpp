@@ -20,17 +20,28 @@ struct Implementation {
 };
 
 #if defined(__x86_64__)
-// By cpuid, as compilers differ in the names that __builtin_cpu_supports knows. General registers need no support of the
-// operating system.
-bool has_bmi2_and_adx() {
+// By cpuid, as compilers differ in the names that __builtin_cpu_supports knows.
+struct Features {
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-  return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) && (ebx & bit_BMI2) && (ebx & bit_ADX);
+  explicit Features(unsigned leaf) { __get_cpuid_count(leaf, 0, &eax, &ebx, &ecx, &edx); }
+};
+bool has_bmi2_and_adx() {
+  const Features f(7);
+  return (f.ebx & bit_BMI2) && (f.ebx & bit_ADX);
+}
+bool has_avx512_ifma() {
+  const Features f(7);
+  if (!(f.ebx & bit_AVX512F) || !(f.ebx & bit_AVX512IFMA) || !(Features(1).ecx & bit_OSXSAVE)) return false;
+  unsigned low, high;  // which registers the operating system saves: 0xe6 is xmm, ymm, and the three parts of AVX-512
+  asm("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return (low & 0xe6) == 0xe6;
 }
 #endif
 
 // Best first.
 constexpr Implementation kImplementations[] = {
 #if defined(__x86_64__)
+    {&kIfmaKernels, "AVX-512 IFMA", has_avx512_ifma},
     {&kAdxKernels, "BMI2 and ADX", has_bmi2_and_adx},
 #endif
     {&kPortableKernels, "nothing", [] { return true; }},

@@ -8,7 +8,8 @@ namespace cuzk {
 extern const Kernels kPortableKernels;
 
 #if defined(__x86_64__)
-extern const Kernels kAdxKernels;  // needs BMI2 and ADX
+extern const Kernels kIfmaKernels;  // needs AVX-512 F and IFMA
+extern const Kernels kAdxKernels;   // needs BMI2 and ADX
 #endif
 
 }  // namespace cuzk
