@@ -19,7 +19,8 @@ target_include_directories(cuzk_options INTERFACE ${CMAKE_SOURCE_DIR}/src)
 # GCC 12 sees overlaps in std::string that are not there (-Wrestrict, GCC bug 105651).
 target_compile_options(cuzk_options INTERFACE
   "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wno-missing-field-initializers>"
-  $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict>)
+  $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict>
+  $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-fconstexpr-steps=100000000>)  # inverses are computed by the compiler
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
   target_compile_options(cuzk_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror> $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings>)
 endif()

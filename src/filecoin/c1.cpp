@@ -1,5 +1,7 @@
 #include "filecoin/c1.h"
 
+// A result that is used without a look at its error does not compile then; else it would throw out of this library.
+#define SIMDJSON_EXCEPTIONS 0
 #include <simdjson.h>
 
 #include "field/fields.h"
@@ -67,9 +69,12 @@ Status skip(sj::value value, unsigned depth) {
     case sj::json_type::boolean:
       code = value.get_bool().error();
       break;
-    case sj::json_type::null:
-      code = value.is_null() ? simdjson::SUCCESS : simdjson::N_ATOM_ERROR;
+    case sj::json_type::null: {
+      bool is_null = false;
+      code = value.is_null().get(is_null);
+      if (!code && !is_null) code = simdjson::N_ATOM_ERROR;
       break;
+    }
   }
   return code ? Status(fault(code)) : Status();
 }

@@ -212,6 +212,13 @@ TEST_F(C1Faults, Nesting) {
   }
 }
 
+// Values that nobody asked for must be values all the same. "nope" once ended the process.
+TEST_F(C1Faults, DamagedValueOfAnUnknownKey) {
+  for (const std::string token : {"nope", "nul", "nulll", "tru", "falsy", "-", "1e", "1e999", "+1", "00", "\"\\q\""}) {
+    expect_fault("{\"x\":" + token + "," + bare_.substr(1), "malformed JSON");
+  }
+}
+
 TEST_F(C1Faults, Wrapper) {
   const std::string phase1 = to_base64(as_bytes(bare_));
   EXPECT_TRUE(parse_c1(as_bytes(wrap(phase1))));
