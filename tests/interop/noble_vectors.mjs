@@ -1,5 +1,6 @@
 // Writes tests/data/noble_bls12_381.json: points and pairing values of BLS12-381 by @noble/curves, an implementation
-// independent of this one. Usage, in this folder: npm install && node noble_vectors.mjs
+// independent of this one. Usage, in this folder: npm ci && node noble_vectors.mjs [--check]
+// --check writes nothing and fails where the file is not what would be written.
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { bls12_381 } from '@noble/curves/bls12-381.js';
@@ -31,4 +32,11 @@ const out = {
   g2: points(bls12_381.G2.Point),
   pairing: pairings,
 };
-writeFileSync(new URL('../data/noble_bls12_381.json', import.meta.url), JSON.stringify(out, null, 1) + '\n');
+const file = new URL('../data/noble_bls12_381.json', import.meta.url);
+const text = JSON.stringify(out, null, 1) + '\n';
+if (!process.argv.includes('--check')) {
+  writeFileSync(file, text);
+} else if (readFileSync(file, 'utf8') !== text) {
+  console.error('tests/data/noble_bls12_381.json is not what noble_vectors.mjs makes');
+  process.exit(1);
+}
