@@ -46,10 +46,11 @@ void Reader::reject(std::string_view name, std::string_view what) {
   fault_ = fmt::format("{} {}", place, what);
 }
 
+Status Reader::status() const { return fault_ ? Status(fail(Code::kInvalidInput, "{}", *fault_)) : Status(); }
+
 Status Reader::finish() {
   if (!rest_.empty()) reject("the end", fmt::format("is followed by {} bytes", rest_.size()));
-  if (fault_) return fail(Code::kInvalidInput, "{}", *fault_);
-  return {};
+  return status();
 }
 
 PathForm tree_form(uint64_t nodes, const TreeShape& tree) {

@@ -47,7 +47,9 @@ class Reader {
 
   // Notes a fault of the value just read, "name <what>", unless there is one already.
   void reject(std::string_view name, std::string_view what);
-  // kInvalidInput with the first fault, or where bytes are left over.
+  // kInvalidInput with the first fault.
+  Status status() const;
+  // The same, also where bytes are left over.
   Status finish();
 
  private:

@@ -7,6 +7,9 @@
 
 namespace cuzk::filecoin {
 
+// kFull finds a false proof in milliseconds and names the check that failed; kNone leaves that to the circuit's rows.
+enum class VanillaCheck { kNone, kFull };
+
 // Whether the circuits of all partitions can be satisfied and verify: challenges derived from the seed (or, by the
 // registered proof, synthetic or non-interactive), parents as the graph has them, every Merkle path, column hash, label,
 // the encoding, and comm_r. kUnsatisfied names partition, challenge and check of the first failure in order of challenges,

@@ -1,6 +1,5 @@
 #include "filecoin/porep_source.h"
 
-#include "filecoin/check.h"
 #include "filecoin/porep_circuit.h"
 #include "filecoin/public_inputs.h"
 

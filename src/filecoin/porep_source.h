@@ -5,12 +5,10 @@
 
 #include "exec/pool.h"
 #include "filecoin/c1.h"
+#include "filecoin/check.h"
 #include "groth16/circuit_source.h"
 
 namespace cuzk::filecoin {
-
-// kFull finds a false proof in milliseconds and names the check that failed; kNone leaves that to the circuit's rows.
-enum class VanillaCheck { kNone, kFull };
 
 // From the output of seal commit phase 1, bare or wrapped. Errors are those of parse_c1 and check_vanilla.
 Result<std::shared_ptr<const groth16::CircuitSource>> make_porep_source(ByteSpan c1, exec::Pool& pool,
