@@ -1,5 +1,6 @@
 #include "groth16/export.h"
 
+#include <gtest/gtest.h>
 #include <openssl/bn.h>
 
 #include "groth16/files.h"

@@ -74,11 +74,11 @@ std::string describe_content(ByteSpan bytes) {
   return fmt::format("{}, {} bytes", kind, bytes.size());
 }
 
-// Refuses what is visibly no key file: nothing, text, or a first byte that no coordinate has.
+// Refuses what is visibly no key file: nothing, text, or a first byte that no coordinate below its three flags has.
 Status expect_key_file(ByteSpan file, std::string_view kind) {
   auto is_text = [](uint8_t c) { return (c >= ' ' && c <= '~') || c == '\t' || c == '\r' || c == '\n'; };
   ByteSpan head = file.first(std::min<size_t>(file.size(), 64));
-  if (file.empty() || file[0] > 0x1a || std::all_of(head.begin(), head.end(), is_text)) {
+  if (file.empty() || (file[0] & 0x1f) > 0x1a || std::all_of(head.begin(), head.end(), is_text)) {
     return fail(Code::kInvalidParams, "not {} but {}: fetch it again", kind, describe_content(file));
   }
   return {};
@@ -348,11 +348,10 @@ Result<LoadedParameters> load_params(const fs::path& path, const std::optional<L
   loaded.parameters = std::move(*parameters);
 
   if (layout->trailing_bytes > 0)
-    loaded.warnings.push_back(fmt::format("{}: {} trailing bytes after b_g2", path.string(), layout->trailing_bytes));
+    loaded.warnings.push_back(fmt::format("{} trailing bytes after b_g2", layout->trailing_bytes));
   if (check == Check::kFull && options.remember) {
     if (Status written = write_record(path, file); !written) {
-      loaded.warnings.push_back(
-          fmt::format("the check of {} is not remembered: {}", path.string(), written.error().message));
+      loaded.warnings.push_back(fmt::format("the full check is not remembered: {}", written.error().message));
     }
   }
   return loaded;

@@ -70,7 +70,7 @@ struct LoadedParameters {
   Parameters parameters;
   bool fully_checked = false;         // now or by the record
   bool check_was_remembered = false;  // the record stood in for the check
-  std::vector<std::string> warnings;  // trailing bytes; a record that cannot be written
+  std::vector<std::string> warnings;  // trailing bytes; a record that cannot be written. The file is not named
 };
 Result<LoadedParameters> load_params(const std::filesystem::path& path, const std::optional<Lengths>& wanted,
                                      const LoadOptions& options, exec::Pool& pool);

@@ -1,6 +1,6 @@
 #pragma once
-// The keys of a circuit in native form. Notation of Groth 2016, "On the Size of Pairing-based Non-interactive Arguments",
-// section 3.2; which points are present is filecoin-spec A.12.
+// The keys of a circuit in native form. Notation of Groth 2016, "On the Size of Pairing-based Non-interactive
+// Arguments", section 3.2; which points are present is filecoin-spec A.12.
 
 #include <cstdint>
 #include <vector>

@@ -61,16 +61,19 @@ std::vector<uint64_t> all_present(size_t count) {
 }  // namespace
 
 uint64_t start_bytes(const r1cs::Circuit& circuit, size_t threads) {
-  const uint64_t vector = sizeof(Fr) << r1cs::log2_domain(circuit);
   const Lengths lengths = lengths_of(circuit);
-  const uint64_t fields = circuit.num_inputs + r1cs::count_bits(circuit.aux_is_field);
-  const uint64_t queries = fields * (sizeof(Fr) + sizeof(uint32_t)) * 3 + fields * sizeof(G2Affine);
-  auto msm_bytes = [&](uint64_t points, bool g2) {
-    return msm::plan({.points = points, .g2 = g2}, threads).workspace_bytes;
-  };
-  return std::max({3 * vector, vector + msm_bytes(lengths.h, false),
-                   queries + std::max(msm_bytes(std::min(fields, lengths.l), false),
-                                      msm_bytes(std::min(fields, lengths.b_g2), true))});
+  const uint64_t vector = sizeof(Fr) << r1cs::log2_domain(circuit);
+  const uint64_t fields = circuit.num_inputs + r1cs::count_bits(circuit.aux_is_field);  // at most, in any query
+  auto run = [&](uint64_t points, bool g2) { return msm::plan({.points = points, .g2 = g2}, threads).workspace_bytes; };
+
+  const uint64_t quotient_step = 3 * vector, h_step = vector + run(lengths.h, false);
+  const uint64_t splits =
+      3 * (fields * (sizeof(Fr) + sizeof(uint32_t)) + (uint64_t{circuit.num_inputs} + circuit.num_aux) / 8 + 8);
+  const uint64_t g1_query =
+      fields * sizeof(G1Affine) + std::max(run(fields, false), msm::sum_workspace_bytes<Fp>(threads));
+  const uint64_t g2_query =
+      fields * sizeof(G2Affine) + std::max(run(fields, true), msm::sum_workspace_bytes<Fp2>(threads));
+  return std::max({quotient_step, h_step, splits + g1_query, splits + g2_query});
 }
 
 Result<Pending> start(const r1cs::Circuit& circuit, const Parameters& parameters, const r1cs::Witness& witness,

@@ -44,9 +44,10 @@ template <class F>
 Result<Xyzz<F>> sum_query(const QueryScalars& scalars, std::span<const Affine<F>> points, exec::Pool& pool) {
   std::vector<Affine<F>> bases(scalars.positions.size());
   for (size_t i = 0; i < bases.size(); i++) bases[i] = points[scalars.positions[i]];
+  CUZK_TRY_ASSIGN(Xyzz<F> fields, sum_full<F>(scalars.fields, bases, pool));
+  bases = {};
   std::vector<std::byte> workspace(msm::sum_workspace_bytes<F>(pool.threads()));
   CUZK_TRY_ASSIGN(Xyzz<F> ones, msm::sum_selected<F>(points, scalars.ones, workspace, pool));
-  CUZK_TRY_ASSIGN(Xyzz<F> fields, sum_full<F>(scalars.fields, bases, pool));
   return ones + fields;
 }
 

@@ -1,5 +1,7 @@
 #include "groth16/query.h"
 
+#include <gtest/gtest.h>
+
 #include "groth16/testing.h"
 
 namespace cuzk::groth16 {

@@ -9,11 +9,12 @@
 
 namespace cuzk::groth16 {
 
-// From the values of A and B on the domain (w^q at q) to the coefficients of h in `a`, in natural order; b is used up. C is
-// the polynomial with the values a b on the domain.
+// From the values of A and B on the domain (w^q at q) to the coefficients of h in `a`, in natural order; b is used up.
+// C is the polynomial with the values a b on the domain.
 //
-// Six transforms instead of seven: A B = L + U X^m with L, U of degree below m, and then h = U and C = L + U. The product on
-// the coset gX interpolates to L + g^m U, so h = (L + g^m U - C) / (g^m - 1), and C needs no coset transform.
+// Six transforms instead of seven: A B = L + U X^m with L, U of degree below m, and then h = U and C = L + U. The
+// product on the coset gX interpolates to L + g^m U, so h = (L + g^m U - C) / (g^m - 1), and C needs no coset
+// transform.
 void quotient(const ntt::Domain& domain, std::span<Fr> a, std::vector<Fr> b, exec::Pool& pool);
 
 }  // namespace cuzk::groth16

@@ -1,6 +1,6 @@
 #pragma once
-// Development parameters from known secrets (Groth 2016, section 3.2, Setup). Whoever knows the secrets can prove anything,
-// so such parameters are never for production.
+// Development parameters from known secrets (Groth 2016, section 3.2, Setup). Whoever knows the secrets can prove
+// anything, so such parameters are never for production.
 
 #include <filesystem>
 #include <string_view>
@@ -31,8 +31,8 @@ struct QapValues {
 // kInvalidInput where tau is in the domain. Working memory: one more element a domain point.
 Result<QapValues> qap_at(const r1cs::Circuit& circuit, const Fr& tau, exec::Pool& pool);
 
-// Writes the parameter file and returns its verifying key. Beyond the QAP values, memory is constant: points are written as
-// they are made. Progress counts points. kInvalidInput where a secret is zero or a variable is in no row.
+// Writes the parameter file and returns its verifying key. Beyond the QAP values, memory is constant: points are
+// written as they are made. Progress counts points. kInvalidInput where a secret is zero or a variable is in no row.
 Result<VerifyingKey> setup(const r1cs::Circuit& circuit, const Toxic& toxic, const std::filesystem::path& params,
                            exec::Pool& pool, const Progress& progress = {});
 

@@ -52,8 +52,8 @@ TEST_P(TinySetup, FilesByteForByte) {
 INSTANTIATE_TEST_SUITE_P(Vectors, TinySetup, ::testing::Values("mimc", "chain", "odd", "inputs"),
                          [](const auto& tested) { return tested.param; });
 
-// sum_i z_i A_i(tau) is the polynomial with the values a_q, at tau; the same for B and C. So A B = C modulo the vanishing
-// polynomial, and at a point of the domain, where only A B - C = h Z matters, tau is refused.
+// sum_i z_i A_i(tau) is the polynomial with the values a_q, at tau; the same for B and C. So A B = C modulo the
+// vanishing polynomial, and at a point of the domain, where only A B - C = h Z matters, tau is refused.
 TEST(Qap, MatchesLagrangeInterpolation) {
   auto mixed = testing::make_mixed(5, true, 1);
   const r1cs::Circuit& circuit = mixed.circuit;

@@ -12,8 +12,8 @@ namespace {
 // Below this many points, one test each is as fast.
 constexpr size_t kSmallBatch = 256;
 
-// The c subset sums of one pass. Folding the upper half of the buckets onto the lower leaves the sum over the top bit in
-// the upper half's total, and the buckets of the other bits below.
+// The c subset sums of one pass. Folding the upper half of the buckets onto the lower leaves the sum over the top bit
+// in the upper half's total, and the buckets of the other bits below.
 template <class F>
 bool subset_sums_inside(std::vector<Xyzz<F>>& buckets) {
   for (size_t half = buckets.size() / 2; half > 0; half /= 2) {

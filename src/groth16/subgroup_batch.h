@@ -3,10 +3,10 @@
 // multiplication each.
 //
 // The bucket test of Bellare, Garay, Rabin 1998, "Fast batch verification for modular exponentiation and digital
-// signatures", section 4: a random subset of points that are not all in the subgroup has a sum outside it with probability
-// at least 1/2. One pass throws every point into one of 2^c random buckets; the c subsets "bit j of the bucket is set" are
-// then c independent tests for one addition a point. At least kSubgroupTests of them are made, with bits from the
-// operating system.
+// signatures", section 4: a random subset of points that are not all in the subgroup has a sum outside it with
+// probability at least 1/2. One pass throws every point into one of 2^c random buckets; the c subsets "bit j of the
+// bucket is set" are then c independent tests for one addition a point. At least kSubgroupTests of them are made, with
+// bits from the operating system.
 
 #include <span>
 
