@@ -1,4 +1,5 @@
-// Bulk kernels of every implementation in one run, and scalar arithmetic. Times are per element; results are checked first.
+// Bulk kernels of every implementation in one run, and scalar arithmetic. Times are per element; results are checked
+// first.
 #include <benchmark/benchmark.h>
 
 #include <vector>
@@ -60,6 +61,23 @@ void square(benchmark::State& state, Kernels::Unary<F> kernel) {
   }
   per_element(state);
 }
+template <class F>
+void finish(benchmark::State& state, Kernels::FinishAdditions<F> kernel) {
+  auto random = testing::rng();
+  auto x = random_array<F>(random), y = random_array<F>(random);
+  const auto x2 = random_array<F>(random), numerator = random_array<F>(random), inverse = random_array<F>(random);
+  const auto x1 = x, y1 = y;
+  kernel(x.data(), y.data(), x2.data(), numerator.data(), inverse.data(), kCount);
+  for (size_t i = 0; i < kCount; i++) {
+    const F slope = numerator[i] * inverse[i], x3 = slope.square() - x1[i] - x2[i];
+    if (x[i] != x3 || y[i] != slope * (x1[i] - x3) - y1[i]) return state.SkipWithError("wrong result");
+  }
+  for (auto _ : state) {
+    kernel(x.data(), y.data(), x2.data(), numerator.data(), inverse.data(), kCount);
+    benchmark::ClobberMemory();
+  }
+  per_element(state);
+}
 void butterfly(benchmark::State& state, Kernels::Butterfly kernel, bool multiply_first) {
   auto random = testing::rng();
   auto lo = random_array<Fr>(random), hi = random_array<Fr>(random);
@@ -97,6 +115,8 @@ constexpr auto kSub = [](const auto& a, const auto& b) { return a - b; };
     add("fp_sqr", [k](auto& state) { square<Fp>(state, k->fp_sqr); });
     add("fp_add", [k](auto& state) { binary<Fp>(state, k->fp_add, kAdd); });
     add("fp_sub", [k](auto& state) { binary<Fp>(state, k->fp_sub, kSub); });
+    add("fp_finish_additions", [k](auto& state) { finish<Fp>(state, k->fp_finish_additions); });
+    add("fp2_finish_additions", [k](auto& state) { finish<Fp2>(state, k->fp2_finish_additions); });
     add("fp2_mul", [k](auto& state) { binary<Fp2>(state, k->fp2_mul, kMul); });
     add("fp2_sqr", [k](auto& state) { square<Fp2>(state, k->fp2_sqr); });
     add("fp2_add", [k](auto& state) { binary<Fp2>(state, k->fp2_add, kAdd); });

@@ -20,6 +20,10 @@ struct Kernels {
   using Binary = void (*)(F* out, const F* a, const F* b, size_t count);
   template <class F>
   using Unary = void (*)(F* out, const F* a, size_t count);
+  // The last step of affine additions (x1, y1) <- (x1, y1) + (x2, y2), given the numerator and the inverted denominator of
+  // each slope: slope = numerator inverse, x3 = slope^2 - x1 - x2, y3 = slope (x1 - x3) - y1.
+  template <class F>
+  using FinishAdditions = void (*)(F* x1, F* y1, const F* x2, const F* numerator, const F* inverse, size_t count);
   // Over count pairs (lo[i], hi[i]), each with its own twiddle w[i].
   using Butterfly = void (*)(Fr* lo, Fr* hi, const Fr* w, size_t count);
 
@@ -29,8 +33,10 @@ struct Kernels {
 
   Binary<Fp> fp_mul, fp_add, fp_sub;
   Unary<Fp> fp_sqr;
+  FinishAdditions<Fp> fp_finish_additions;
   Binary<Fp2> fp2_mul, fp2_add, fp2_sub;
   Unary<Fp2> fp2_sqr;
+  FinishAdditions<Fp2> fp2_finish_additions;
 };
 
 // Environment variable that forces an implementation by name.
@@ -38,8 +44,8 @@ inline constexpr const char* kKernelsVariable = "CUZK_KERNELS";
 
 // The implementations that this processor can run, best first; "portable" is always the last.
 std::span<const Kernels* const> kernels_available();
-// The implementation with this name, or the best one where the name is empty. kUsage where there is none or the processor
-// cannot run it.
+// The implementation with this name, or the best one where the name is empty. kUsage where there is none or the
+// processor cannot run it.
 Result<const Kernels*> select_kernels(std::string_view name);
 // select_kernels with the value of CUZK_KERNELS. Programs report this error at start.
 Result<const Kernels*> select_kernels_from_environment();
@@ -55,6 +61,9 @@ struct FieldKernels<Fp> {
   static void sqr(Fp* out, const Fp* a, size_t count) { kernels().fp_sqr(out, a, count); }
   static void add(Fp* out, const Fp* a, const Fp* b, size_t count) { kernels().fp_add(out, a, b, count); }
   static void sub(Fp* out, const Fp* a, const Fp* b, size_t count) { kernels().fp_sub(out, a, b, count); }
+  static void finish_additions(Fp* x1, Fp* y1, const Fp* x2, const Fp* numerator, const Fp* inverse, size_t count) {
+    kernels().fp_finish_additions(x1, y1, x2, numerator, inverse, count);
+  }
 };
 template <>
 struct FieldKernels<Fp2> {
@@ -62,6 +71,10 @@ struct FieldKernels<Fp2> {
   static void sqr(Fp2* out, const Fp2* a, size_t count) { kernels().fp2_sqr(out, a, count); }
   static void add(Fp2* out, const Fp2* a, const Fp2* b, size_t count) { kernels().fp2_add(out, a, b, count); }
   static void sub(Fp2* out, const Fp2* a, const Fp2* b, size_t count) { kernels().fp2_sub(out, a, b, count); }
+  static void finish_additions(Fp2* x1, Fp2* y1, const Fp2* x2, const Fp2* numerator, const Fp2* inverse,
+                               size_t count) {
+    kernels().fp2_finish_additions(x1, y1, x2, numerator, inverse, count);
+  }
 };
 
 }  // namespace cuzk

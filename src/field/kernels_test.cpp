@@ -17,21 +17,16 @@ F sample(std::mt19937_64& random) {
     return {sample<Fp>(random), sample<Fp>(random)};
   } else {
     switch (random() % 8) {  // the borders often, so that they meet each other in every lane
-      case 0:
-        return F::zero();
-      case 1:
-        return F::one();
-      case 2:
-        return -F::one();
+      case 0: return F::zero();
+      case 1: return F::one();
+      case 2: return -F::one();
       case 3: {
         typename F::Limbs raw = F::kModulus;
         raw[0] -= 1;
         return F::from_raw(raw);
       }
-      case 4:
-        return F::from_raw({1});
-      default:
-        return testing::random_field<F>(random);
+      case 4: return F::from_raw({1});
+      default: return testing::random_field<F>(random);
     }
   }
 }
@@ -84,6 +79,22 @@ class Kernel : public ::testing::TestWithParam<const Kernels*> {
       ASSERT_EQ(hi, expected_hi) << n;
     }
   }
+  template <class F>
+  void expect_finish(Kernels::FinishAdditions<F> kernel) {
+    for (size_t n : kSizes) {
+      const auto x1 = samples<F>(n, random_), y1 = samples<F>(n, random_), x2 = samples<F>(n, random_),
+                 numerator = samples<F>(n, random_), inverse = samples<F>(n, random_);
+      std::vector<F> x3(n), y3(n), x = x1, y = y1;
+      for (size_t i = 0; i < n; i++) {
+        const F slope = numerator[i] * inverse[i];
+        x3[i] = slope * slope - x1[i] - x2[i];
+        y3[i] = slope * (x1[i] - x3[i]) - y1[i];
+      }
+      kernel(x.data(), y.data(), x2.data(), numerator.data(), inverse.data(), n);
+      ASSERT_EQ(x, x3) << n;
+      ASSERT_EQ(y, y3) << n;
+    }
+  }
 
   const Kernels& k_ = *GetParam();
   std::mt19937_64 random_ = testing::rng();
@@ -115,12 +126,14 @@ TEST_P(Kernel, Fp) {
   expect_binary<Fp>(k_.fp_add, kAdd);
   expect_binary<Fp>(k_.fp_sub, kSub);
   expect_square<Fp>(k_.fp_sqr);
+  expect_finish<Fp>(k_.fp_finish_additions);
 }
 TEST_P(Kernel, Fp2) {
   expect_binary<Fp2>(k_.fp2_mul, kMul);
   expect_binary<Fp2>(k_.fp2_add, kAdd);
   expect_binary<Fp2>(k_.fp2_sub, kSub);
   expect_square<Fp2>(k_.fp2_sqr);
+  expect_finish<Fp2>(k_.fp2_finish_additions);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Kernel, ::testing::ValuesIn(kernels_available().begin(), kernels_available().end()),

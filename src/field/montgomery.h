@@ -1,6 +1,6 @@
 #pragma once
-// A prime field element in Montgomery form, constexpr throughout. Scalar arithmetic is inline and never dispatched; loops
-// over many elements go through field/kernels.h.
+// A prime field element in Montgomery form, constexpr throughout. Scalar arithmetic is inline and never dispatched;
+// loops over many elements go through field/kernels.h.
 //
 // Source: Montgomery 1985; interleaved (CIOS) multiplication after Koc, Acar, Kaliski 1996.
 
@@ -20,7 +20,8 @@ __extension__ typedef __int128 int128_t;
 // Arithmetic on little-endian arrays of 64-bit limbs.
 namespace limbs {
 
-// g++ 12 makes a chain of add-with-carry from its builtins, but not from 128-bit sums: 3.2 ns against 12 ns for a sum in Fp.
+// g++ 12 makes a chain of add-with-carry from its builtins, but not from 128-bit sums: 3.2 ns against 12 ns for a sum
+// in Fp.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define CUZK_CARRY_BUILTINS 1
 #else
@@ -82,8 +83,8 @@ constexpr bool less(const std::array<uint64_t, N>& a, const std::array<uint64_t,
   }
   return false;
 }
-// value - p where value >= p, else value; without a branch, and in place: returning an array makes g++ 12 copy limbs that
-// were stored one by one with vector loads, each a failed store forwarding.
+// value - p where value >= p, else value; without a branch, and in place: returning an array makes g++ 12 copy limbs
+// that were stored one by one with vector loads, each a failed store forwarding.
 template <size_t N>
 constexpr void subtract_if_above(std::array<uint64_t, N>& value, const std::array<uint64_t, N>& p) {
   uint64_t difference[N] = {}, borrow = 0;
@@ -106,8 +107,8 @@ constexpr std::array<uint64_t, N> power_of_two(size_t exponent, const std::array
 
 // value^-1 mod p, zero for zero; p odd, value < p < 2^(64N-1), inv = -p^-1 mod 2^64. The same steps for every value.
 //
-// Pornin 2020, "Optimized binary GCD for modular inversion" (eprint 2020/972): 31 steps of the binary GCD of (value, p) at
-// a time on the lowest 31 and highest 33 bits alone, then their effect (f, g) on the full numbers.
+// Pornin 2020, "Optimized binary GCD for modular inversion" (eprint 2020/972): 31 steps of the binary GCD of (value, p)
+// at a time on the lowest 31 and highest 33 bits alone, then their effect (f, g) on the full numbers.
 template <size_t N>
 constexpr std::array<uint64_t, N> inverse(const std::array<uint64_t, N>& value, const std::array<uint64_t, N>& p,
                                           uint64_t inv) {
@@ -182,7 +183,7 @@ constexpr std::array<uint64_t, N> inverse(const std::array<uint64_t, N>& value, 
 }  // namespace limbs
 
 // Params supplies:
-//   kLimbs    number of 64-bit limbs N; the modulus must be below 2^(64 N - 1), so that sums of two elements do not wrap
+//   kLimbs    number of 64-bit limbs N; the modulus must be below 2^(64 N - 1), so that a sum of two does not wrap
 //   kModulus  the prime p, least significant limb first
 // Values held are always canonical Montgomery residues a*2^(64N) mod p in [0, p).
 template <class Params>

@@ -1,5 +1,5 @@
-// Bulk kernels for processors with BMI2 and ADX (Intel Broadwell 2014, AMD Zen 2017 and later): two carry chains at once,
-// adcx through CF for the low halves of the products and adox through OF for the high halves.
+// Bulk kernels for processors with BMI2 and ADX (Intel Broadwell 2014, AMD Zen 2017 and later): two carry chains at
+// once, adcx through CF for the low halves of the products and adox through OF for the high halves.
 //
 // Only the multiplications need those instructions, and they are assembly text: no compiler flag, no target region.
 
@@ -11,6 +11,9 @@ namespace cuzk {
 namespace adx {
 namespace {
 
+// Laid out by hand: the formatter takes assembly text for nested expressions.
+// clang-format off
+
 // t[j], t[j+1] += source * rdx; the carries wait in CF and OF.
 #define CUZK_STEP(source, lo_sum, hi_sum) \
   "mulx " source ", %[lo], %[hi]\n\tadcx %[lo], %[" lo_sum "]\n\tadox %[hi], %[" hi_sum "]\n\t"
@@ -19,9 +22,9 @@ namespace {
 // Clears the zero register, CF and OF.
 #define CUZK_CLEAR "xorl %k[zero], %k[zero]\n\t"
 
-// One round of interleaved Montgomery multiplication: t += a*b[i]; t += m*p with m such that the low limb becomes 0. The
-// next round takes the limbs one place higher, and that zero as its top limb. As p < 2^(64N-1), t < 2p*2^64 throughout and
-// the last carry of each row stays within the top limb.
+// One round of interleaved Montgomery multiplication: t += a*b[i]; t += m*p with m such that the low limb becomes 0.
+// The next round takes the limbs one place higher, and that zero as its top limb. As p < 2^(64N-1), t < 2p*2^64
+// throughout and the last carry of each row stays within the top limb.
 #define CUZK_ROW4(S, t0, t1, t2, t3, t4) \
   CUZK_STEP(S(0), t0, t1) CUZK_STEP(S(1), t1, t2) CUZK_STEP(S(2), t2, t3) CUZK_STEP(S(3), t3, t4) \
   "adcx %[zero], %[" t4 "]\n\t"
@@ -83,17 +86,26 @@ inline Fp multiply(const Fp& x, const Fp& y) {
   return Fp::from_raw({t6, t0, t1, t2, t3, t4});
 }
 
+// clang-format on
+
 template <class F>
 struct Vector {
   static constexpr size_t kWidth = 1;
   F value;
 
-  static Vector load(const F* from, size_t, size_t) { return {*from}; }
-  void store(F* to, size_t, size_t) const { *to = value; }
+  static Vector load(const F* from, size_t, size_t = 1) { return {*from}; }
+  void store(F* to, size_t, size_t = 1) const { *to = value; }
   Vector operator+(const Vector& o) const { return {value + o.value}; }
   Vector operator-(const Vector& o) const { return {value - o.value}; }
   Vector operator*(const Vector& o) const { return {multiply(value, o.value)}; }
   Vector square() const { return {multiply(value, value)}; }
+
+  // One element is not worth lazy reductions.
+  using Wide = Vector;
+  Vector sum(const Vector& o) const { return *this + o; }
+  Vector difference(const Vector& o) const { return *this - o; }
+  Wide product(const Vector& o) const { return *this * o; }
+  Vector reduce() const { return *this; }
 };
 
 #include "field/kernels/generic.inl"

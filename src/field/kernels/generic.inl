@@ -1,34 +1,37 @@
 // The bulk operations of field/kernels.h over a vector type. An implementation includes this text within its own target
 // region and its own namespace, after it has defined there
 //
-//   template <class F> struct Vector      kWidth elements of F = Fr or Fp
+//   template <class F> struct Vector      kWidth canonical elements of F = Fr or Fp
 //     static constexpr size_t kWidth;
-//     static Vector load(const F* from, size_t count, size_t stride);   count <= kWidth elements, stride F's apart
-//     void store(F* to, size_t count, size_t stride) const;
+//     static Vector load(const F* from, size_t count, size_t stride = 1);   count <= kWidth elements, stride F's apart
+//     void store(F* to, size_t count, size_t stride = 1) const;
 //     operators + - * and square()
+//     Vector sum(o), difference(o)        + and - whose results are below 2p only, and good for a factor alone
+//     Wide product(o)                     of factors below 2p; not yet reduced
+//     struct Wide                         operator - for a subtrahend of factors below p, and Vector reduce()
 //
-// so that every function below is compiled once for each implementation and none is shared between them. No include guard:
-// it is meant to be included more than once.
+// so that every function below is compiled once for each implementation and none is shared between them. No include
+// guard: it is meant to be included more than once.
 
-struct Fp2Vector {
-  static constexpr size_t kWidth = Vector<Fp>::kWidth;
-  Vector<Fp> c0, c1;
+template <>
+struct Vector<Fp2> {
+  using Part = Vector<Fp>;
+  static constexpr size_t kWidth = Part::kWidth;
+  Part c0, c1;
 
-  static Fp2Vector load(const Fp2* from, size_t count) {
-    return {Vector<Fp>::load(&from->c0, count, 2), Vector<Fp>::load(&from->c1, count, 2)};
+  static Vector load(const Fp2* from, size_t count) {
+    return {Part::load(&from->c0, count, 2), Part::load(&from->c1, count, 2)};
   }
   void store(Fp2* to, size_t count) const {
     c0.store(&to->c0, count, 2);
     c1.store(&to->c1, count, 2);
   }
-  Fp2Vector operator*(const Fp2Vector& o) const {
-    Vector<Fp> a = c0 * o.c0, b = c1 * o.c1;
-    return {a - b, (c0 + c1) * (o.c0 + o.c1) - a - b};
+  Vector operator-(const Vector& o) const { return {c0 - o.c0, c1 - o.c1}; }
+  Vector operator*(const Vector& o) const {  // Karatsuba, and one reduction for each coordinate
+    const auto a = c0.product(o.c0), b = c1.product(o.c1), t = c0.sum(c1).product(o.c0.sum(o.c1));
+    return {(a - b).reduce(), (t - a - b).reduce()};
   }
-  Fp2Vector square() const {
-    Vector<Fp> product = c0 * c1;
-    return {(c0 + c1) * (c0 - c1), product + product};
-  }
+  Vector square() const { return {c0.sum(c1) * c0.difference(c1), c0 * c1.sum(c1)}; }
 };
 
 // body(first element, number of elements <= width) over all of 0 .. count - 1.
@@ -41,35 +44,25 @@ void for_each(size_t count, Body body) {
 
 template <class F>
 void mul(F* out, const F* a, const F* b, size_t count) {
-  for_each<Vector<F>::kWidth>(count, [=](size_t i, size_t n) {
-    (Vector<F>::load(a + i, n, 1) * Vector<F>::load(b + i, n, 1)).store(out + i, n, 1);
-  });
+  using V = Vector<F>;
+  for_each<V::kWidth>(count, [=](size_t i, size_t n) { (V::load(a + i, n) * V::load(b + i, n)).store(out + i, n); });
 }
 template <class F>
 void sqr(F* out, const F* a, size_t count) {
-  for_each<Vector<F>::kWidth>(count,
-                              [=](size_t i, size_t n) { Vector<F>::load(a + i, n, 1).square().store(out + i, n, 1); });
+  using V = Vector<F>;
+  for_each<V::kWidth>(count, [=](size_t i, size_t n) { V::load(a + i, n).square().store(out + i, n); });
 }
 template <class F>
 void add(F* out, const F* a, const F* b, size_t count) {
-  for_each<Vector<F>::kWidth>(count, [=](size_t i, size_t n) {
-    (Vector<F>::load(a + i, n, 1) + Vector<F>::load(b + i, n, 1)).store(out + i, n, 1);
-  });
+  using V = Vector<F>;
+  for_each<V::kWidth>(count, [=](size_t i, size_t n) { (V::load(a + i, n) + V::load(b + i, n)).store(out + i, n); });
 }
 template <class F>
 void sub(F* out, const F* a, const F* b, size_t count) {
-  for_each<Vector<F>::kWidth>(count, [=](size_t i, size_t n) {
-    (Vector<F>::load(a + i, n, 1) - Vector<F>::load(b + i, n, 1)).store(out + i, n, 1);
-  });
+  using V = Vector<F>;
+  for_each<V::kWidth>(count, [=](size_t i, size_t n) { (V::load(a + i, n) - V::load(b + i, n)).store(out + i, n); });
 }
 
-inline void fp2_mul(Fp2* out, const Fp2* a, const Fp2* b, size_t count) {
-  for_each<Fp2Vector::kWidth>(
-      count, [=](size_t i, size_t n) { (Fp2Vector::load(a + i, n) * Fp2Vector::load(b + i, n)).store(out + i, n); });
-}
-inline void fp2_sqr(Fp2* out, const Fp2* a, size_t count) {
-  for_each<Fp2Vector::kWidth>(count, [=](size_t i, size_t n) { Fp2Vector::load(a + i, n).square().store(out + i, n); });
-}
 // Sums go by coordinate, so an array of Fp2 is an array of twice as many Fp. (A cast, as an empty array may be at null.)
 inline Fp* coordinates(Fp2* a) { return reinterpret_cast<Fp*>(a); }
 inline const Fp* coordinates(const Fp2* a) { return reinterpret_cast<const Fp*>(a); }
@@ -83,17 +76,29 @@ inline void fp2_sub(Fp2* out, const Fp2* a, const Fp2* b, size_t count) {
 inline void fr_butterfly_dit(Fr* lo, Fr* hi, const Fr* w, size_t count) {
   using V = Vector<Fr>;
   for_each<V::kWidth>(count, [=](size_t i, size_t n) {
-    V a = V::load(lo + i, n, 1), b = V::load(hi + i, n, 1) * V::load(w + i, n, 1);
-    (a + b).store(lo + i, n, 1);
-    (a - b).store(hi + i, n, 1);
+    const V a = V::load(lo + i, n), b = V::load(hi + i, n) * V::load(w + i, n);
+    (a + b).store(lo + i, n);
+    (a - b).store(hi + i, n);
   });
 }
 inline void fr_butterfly_dif(Fr* lo, Fr* hi, const Fr* w, size_t count) {
   using V = Vector<Fr>;
   for_each<V::kWidth>(count, [=](size_t i, size_t n) {
-    V a = V::load(lo + i, n, 1), b = V::load(hi + i, n, 1);
-    (a + b).store(lo + i, n, 1);
-    ((a - b) * V::load(w + i, n, 1)).store(hi + i, n, 1);
+    const V a = V::load(lo + i, n), b = V::load(hi + i, n);
+    (a + b).store(lo + i, n);
+    (V::load(w + i, n) * a.difference(b)).store(hi + i, n);
+  });
+}
+
+template <class F>
+void finish_additions(F* x1, F* y1, const F* x2, const F* numerator, const F* inverse, size_t count) {
+  using V = Vector<F>;
+  for_each<V::kWidth>(count, [=](size_t i, size_t n) {
+    const V slope = V::load(numerator + i, n) * V::load(inverse + i, n), x = V::load(x1 + i, n);
+    const V x3 = slope.square() - x - V::load(x2 + i, n);
+    const V y3 = slope * (x - x3) - V::load(y1 + i, n);
+    x3.store(x1 + i, n);
+    y3.store(y1 + i, n);
   });
 }
 
@@ -108,8 +113,10 @@ constexpr Kernels table(std::string_view name) {
           .fp_add = add<Fp>,
           .fp_sub = sub<Fp>,
           .fp_sqr = sqr<Fp>,
-          .fp2_mul = fp2_mul,
+          .fp_finish_additions = finish_additions<Fp>,
+          .fp2_mul = mul<Fp2>,
           .fp2_add = fp2_add,
           .fp2_sub = fp2_sub,
-          .fp2_sqr = fp2_sqr};
+          .fp2_sqr = sqr<Fp2>,
+          .fp2_finish_additions = finish_additions<Fp2>};
 }

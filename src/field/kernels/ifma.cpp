@@ -112,20 +112,43 @@ struct Vector {
   static constexpr size_t L = (64 * N + kRadixBits - 1) / kRadixBits;  // 5 for Fr, 8 for Fp
   static constexpr unsigned kSpareBits = kRadixBits * L - 64 * N;
   static constexpr uint64_t kInverse = F::kInv & kRadixMask;  // -p^-1 mod 2^52
-  struct Modulus {
-    uint64_t limb[L];
+  template <size_t kCount>
+  struct Constant {
+    uint64_t limb[kCount];
   };
-  static constexpr Modulus kModulus = [] {
-    Modulus out{};
+  static constexpr Constant<L> kModulus = [] {
+    Constant<L> out{};
     for (size_t bit = 0; bit < 64 * N; bit++) {
       out.limb[bit / kRadixBits] |= (F::kModulus[bit / 64] >> (bit % 64) & 1) << (bit % kRadixBits);
+    }
+    return out;
+  }();
+  static constexpr Constant<2 * L> kSquare = [] {  // p^2 2^kSpareBits
+    Constant<2 * L> out{};
+    for (size_t i = 0; i < L; i++) {
+      uint128_t carry = 0;
+      for (size_t j = 0; j <= L; j++) {
+        uint128_t high = (j < L ? kModulus.limb[j] : uint128_t{0}) << kSpareBits,
+                  low = j > 0 ? kModulus.limb[j - 1] : 0;
+        uint128_t scaled = (high | low >> (kRadixBits - kSpareBits)) & kRadixMask;
+        if (i + j < 2 * L) {
+          carry += out.limb[i + j] + kModulus.limb[i] * scaled;
+          out.limb[i + j] = static_cast<uint64_t>(carry) & kRadixMask;
+          carry >>= kRadixBits;
+        }
+      }
+      for (size_t k = i + L + 1; k < 2 * L; k++) {
+        carry += out.limb[k];
+        out.limb[k] = static_cast<uint64_t>(carry) & kRadixMask;
+        carry >>= kRadixBits;
+      }
     }
     return out;
   }();
 
   Lanes limb[L];
 
-  CUZK_INLINE static Vector load(const F* from, size_t count, size_t stride) {
+  CUZK_INLINE static Vector load(const F* from, size_t count, size_t stride = 1) {
     if (count < kWidth) {
       F padded[kWidth];
       for (size_t i = 0; i < count; i++) padded[i] = from[i * stride];
@@ -148,7 +171,7 @@ struct Vector {
     });
     return out;
   }
-  CUZK_INLINE void store(F* to, size_t count, size_t stride) const {
+  CUZK_INLINE void store(F* to, size_t count, size_t stride = 1) const {
     if (count < kWidth) {
       F padded[kWidth];
       store(padded, kWidth, 1);
@@ -191,46 +214,112 @@ struct Vector {
     return _mm512_cmplt_epi64_mask(value, _mm512_setzero_si512());
   }
 
-  CUZK_INLINE Vector operator+(const Vector& o) const {
+  CUZK_INLINE Vector operator+(const Vector& o) const { return reduced(limbwise_sum(o)); }
+  CUZK_INLINE Vector operator-(const Vector& o) const { return reduced(limbwise_difference(o)); }
+  CUZK_INLINE Vector operator*(const Vector& o) const { return product(o).reduce(); }
+  CUZK_INLINE Vector square() const {
+    const Vector a = scaled<kSpareBits / 2>();
+    Wide t = Wide::zero();
+    unrolled<L - 1>([&](auto i) CUZK_INLINE {
+      unrolled<L - 1 - i>([&](auto j)
+                              CUZK_INLINE { t.template accumulate<2 * i + 1 + j>(a.limb[i], a.limb[i + 1 + j]); });
+    });
+    unrolled<2 * L>([&](auto i) CUZK_INLINE { t.limb[i] = _mm512_add_epi64(t.limb[i], t.limb[i]); });
+    unrolled<L>([&](auto i) CUZK_INLINE { t.template accumulate<2 * i>(a.limb[i], a.limb[i]); });
+    return t.reduce();
+  }
+
+  CUZK_INLINE Vector sum(const Vector& o) const { return limbwise_sum(o).carried(); }
+  CUZK_INLINE Vector difference(const Vector& o) const { return limbwise_difference(o).carried(); }
+
+  // A product times 2^kSpareBits, in limbs that carry nothing yet. They are signed: with the terms of the reduction a limb
+  // has at most 6 L < 2^6 terms below 2^52.
+  struct Wide {
+    Lanes limb[2 * L];
+
+    CUZK_INLINE static Wide zero() {
+      Wide out;
+      unrolled<2 * L>([&](auto i) CUZK_INLINE { out.limb[i] = _mm512_setzero_si512(); });
+      return out;
+    }
+    // += a b 2^(52 k)
+    template <size_t k>
+    CUZK_INLINE void accumulate(Lanes a, Lanes b) {
+      limb[k] = madd_low(limb[k], a, b);
+      limb[k + 1] = madd_high(limb[k + 1], a, b);
+    }
+    // The difference plus p^2 2^kSpareBits, which keeps the value from below zero.
+    CUZK_INLINE Wide operator-(const Wide& o) const {
+      Wide out;
+      unrolled<2 * L>([&](auto i) CUZK_INLINE {
+        out.limb[i] = _mm512_add_epi64(_mm512_sub_epi64(limb[i], o.limb[i]), broadcast(kSquare.limb[i]));
+      });
+      return out;
+    }
+    // The value times 2^(-52 L), canonical, for a value up to 6 p^2 2^kSpareBits: below p + 6 p^2/2^(64 N) < 2p before the
+    // last step. Round i adds m p 2^(52 i), which makes limb i a multiple of 2^52: its low part need not be computed, as
+    // the carry is one more than limb i's own exactly where its low part is not zero.
+    CUZK_INLINE Vector reduce() const {
+      const Lanes mask = broadcast(kRadixMask), inverse = broadcast(kInverse);
+      Wide t = *this;
+      unrolled<L>([&](auto i) CUZK_INLINE {
+        const Lanes m = madd_low(_mm512_setzero_si512(), t.limb[i], inverse);
+        const Lanes carry = _mm512_srai_epi64(_mm512_add_epi64(t.limb[i], mask), kRadixBits);
+        t.limb[i + 1] = madd_high(_mm512_add_epi64(t.limb[i + 1], carry), m, broadcast(kModulus.limb[0]));
+        unrolled<L - 1>([&](auto j)
+                            CUZK_INLINE { t.template accumulate<i + j + 1>(m, broadcast(kModulus.limb[j + 1])); });
+      });
+      Vector out;
+      unrolled<L>([&](auto i) CUZK_INLINE { out.limb[i] = t.limb[L + i]; });
+      return reduced(out);
+    }
+  };
+  // Montgomery multiplication here divides by 2^(52 L) in place of 2^(64 N); a factor times 2^kSpareBits makes up for it.
+  // Below 2p before, it is below 2^(52 L) after.
+  CUZK_INLINE Wide product(const Vector& o) const {
+    const Vector b = o.template scaled<kSpareBits>();
+    Wide t = Wide::zero();
+    unrolled<L>([&](auto i) CUZK_INLINE {
+      unrolled<L>([&](auto j) CUZK_INLINE { t.template accumulate<i + j>(limb[i], b.limb[j]); });
+    });
+    return t;
+  }
+
+ private:
+  CUZK_INLINE Vector limbwise_sum(const Vector& o) const {
     Vector out;
     unrolled<L>([&](auto i) CUZK_INLINE { out.limb[i] = _mm512_add_epi64(limb[i], o.limb[i]); });
-    return reduced(out);
+    return out;
   }
-  CUZK_INLINE Vector operator-(const Vector& o) const {
+  CUZK_INLINE Vector limbwise_difference(const Vector& o) const {  // plus p
     Vector out;
     unrolled<L>([&](auto i) CUZK_INLINE {
       out.limb[i] = _mm512_add_epi64(_mm512_sub_epi64(limb[i], o.limb[i]), broadcast(kModulus.limb[i]));
     });
-    return reduced(out);
+    return out;
   }
-  // Montgomery multiplication with 2^(52 L) in place of 2^(64 N): the second factor is taken times 2^kSpareBits to make up
-  // for it. For factors below 2p, that leaves it below 2^(52 L), and the result below p + 4 p^2/2^(64 N) < 2p. A limb of t
-  // takes at most 4 L terms below 2^52.
-  CUZK_INLINE Vector operator*(const Vector& o) const {
-    const Lanes mask = broadcast(kRadixMask), zero = _mm512_setzero_si512(), inverse = broadcast(kInverse);
-    Lanes b[L], t[L];
-    b[0] = _mm512_and_si512(_mm512_slli_epi64(o.limb[0], kSpareBits), mask);
+  // The same value in limbs below 2^52.
+  CUZK_INLINE Vector carried() const {
+    const Lanes mask = broadcast(kRadixMask);
+    Vector out = *this;
     unrolled<L - 1>([&](auto i) CUZK_INLINE {
-      b[i + 1] = or_and(_mm512_slli_epi64(o.limb[i + 1], kSpareBits),
-                        _mm512_srli_epi64(o.limb[i], kRadixBits - kSpareBits), mask);
+      out.limb[i + 1] = _mm512_add_epi64(out.limb[i + 1], _mm512_srai_epi64(out.limb[i], kRadixBits));
+      out.limb[i] = _mm512_and_si512(out.limb[i], mask);
     });
-    unrolled<L>([&](auto j) CUZK_INLINE { t[j] = zero; });
-    unrolled<L>([&](auto i) CUZK_INLINE {
-      unrolled<L>([&](auto j) CUZK_INLINE { t[j] = madd_low(t[j], limb[i], b[j]); });
-      const Lanes m = madd_low(zero, t[0], inverse);
-      unrolled<L>([&](auto j) CUZK_INLINE { t[j] = madd_low(t[j], m, broadcast(kModulus.limb[j])); });
-      const Lanes carry = _mm512_srli_epi64(t[0], kRadixBits);
-      unrolled<L - 1>([&](auto j) CUZK_INLINE { t[j] = t[j + 1]; });
-      t[L - 1] = zero;
-      t[0] = _mm512_add_epi64(t[0], carry);
-      unrolled<L>([&](auto j) CUZK_INLINE { t[j] = madd_high(t[j], limb[i], b[j]); });
-      unrolled<L>([&](auto j) CUZK_INLINE { t[j] = madd_high(t[j], m, broadcast(kModulus.limb[j])); });
-    });
-    Vector out;
-    unrolled<L>([&](auto j) CUZK_INLINE { out.limb[j] = t[j]; });
-    return reduced(out);
+    return out;
   }
-  CUZK_INLINE Vector square() const { return *this * *this; }
+  // The value times 2^kBits, in limbs below 2^52 as before.
+  template <unsigned kBits>
+  CUZK_INLINE Vector scaled() const {
+    const Lanes mask = broadcast(kRadixMask);
+    Vector out;
+    out.limb[0] = _mm512_and_si512(_mm512_slli_epi64(limb[0], kBits), mask);
+    unrolled<L - 1>([&](auto i) CUZK_INLINE {
+      out.limb[i + 1] =
+          or_and(_mm512_slli_epi64(limb[i + 1], kBits), _mm512_srli_epi64(limb[i], kRadixBits - kBits), mask);
+    });
+    return out;
+  }
 };
 
 #include "field/kernels/generic.inl"

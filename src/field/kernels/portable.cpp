@@ -1,4 +1,5 @@
-// Bulk kernels from the scalar arithmetic of field/montgomery.h: runs everywhere, and is what the others are tested against.
+// Bulk kernels from the scalar arithmetic of field/montgomery.h: runs everywhere, and is what the others are tested
+// against.
 
 #include "field/kernels/implementations.h"
 
@@ -11,12 +12,19 @@ struct Vector {
   static constexpr size_t kWidth = 1;
   F value;
 
-  static Vector load(const F* from, size_t, size_t) { return {*from}; }
-  void store(F* to, size_t, size_t) const { *to = value; }
+  static Vector load(const F* from, size_t, size_t = 1) { return {*from}; }
+  void store(F* to, size_t, size_t = 1) const { *to = value; }
   Vector operator+(const Vector& o) const { return {value + o.value}; }
   Vector operator-(const Vector& o) const { return {value - o.value}; }
   Vector operator*(const Vector& o) const { return {value * o.value}; }
   Vector square() const { return {value.square()}; }
+
+  // One element is not worth lazy reductions.
+  using Wide = Vector;
+  Vector sum(const Vector& o) const { return *this + o; }
+  Vector difference(const Vector& o) const { return *this - o; }
+  Wide product(const Vector& o) const { return *this * o; }
+  Vector reduce() const { return *this; }
 };
 
 #include "field/kernels/generic.inl"
