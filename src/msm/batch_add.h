@@ -47,7 +47,7 @@ class BatchAdd {
       if (low_limb(denominator[i]) == 0 || low_limb(x1[i]) == 0 || low_limb(x2[i]) == 0) settled += settle(i, settled);
     }
     invert(count);
-    for (size_t i = 0; i < count; i += kBlock) finish(i, std::min(kBlock, count - i));
+    FieldKernels<F>::finish_additions(x1.data(), y1.data(), x2.data(), numerator, denominator, count);
     for (size_t k = 0; k < settled; k++) {
       const size_t i = settled_[k];
       x1[i] = x2[i], y1[i] = y2[i];
@@ -58,7 +58,6 @@ class BatchAdd {
 
  private:
   static constexpr size_t kTreeSlack = 64;  // levels of the product tree, each rounded up
-  static constexpr size_t kBlock = 128;     // six arrays of a block of G1 fit in 48 KiB of first-level cache
 
   // Handles a pair that the slope formula does not fit; true where its sum is already known and lies in second[i].
   bool settle(size_t i, size_t settled) {
@@ -102,19 +101,6 @@ class BatchAdd {
       std::copy_n(scratch_.data(), n - half, level + half);
       if (n % 2 != 0) level[half - 1] = inverse[half - 1];
     }
-  }
-
-  // x3 = slope^2 - x1 - x2, y3 = slope (x1 - x3) - y1.
-  void finish(size_t from, size_t count) {
-    F *const slope = &numerator_[from], *const x3 = &scratch_[from], *const x = &x1[from], *const y = &y1[from];
-    FieldKernels<F>::mul(slope, slope, &denominator_[from], count);
-    FieldKernels<F>::sqr(x3, slope, count);
-    FieldKernels<F>::sub(x3, x3, x, count);
-    FieldKernels<F>::sub(x3, x3, &x2[from], count);
-    FieldKernels<F>::sub(x, x, x3, count);
-    FieldKernels<F>::mul(x, x, slope, count);
-    FieldKernels<F>::sub(y, x, y, count);
-    std::copy_n(x3, count, x);
   }
 
   std::span<F> denominator_, numerator_, scratch_;
