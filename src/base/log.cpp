@@ -20,14 +20,16 @@ spdlog::logger& logger() {
 void configure(Level level, bool json) {
   as_json = json;
   logger().set_level(static_cast<spdlog::level::level_enum>(level));
-  logger().set_pattern(json ? R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l","message":%v})" : "%Y-%m-%dT%H:%M:%S.%eZ %^%l%$ %v",
-                       spdlog::pattern_time_type::utc);
+  logger().set_pattern(
+      json ? R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l","message":%v})" : "%Y-%m-%dT%H:%M:%S.%eZ %^%l%$ %v",
+      spdlog::pattern_time_type::utc);
 }
 
 void write(Level level, std::string_view message) {
   auto spdlog_level = static_cast<spdlog::level::level_enum>(level);
   if (as_json) {
-    logger().log(spdlog_level, "{}", nlohmann::json(message).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    logger().log(spdlog_level, "{}",
+                 nlohmann::json(message).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   } else {
     logger().log(spdlog_level, "{}", message);
   }

@@ -5,9 +5,8 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
-
 #include <tl/expected.hpp>
+#include <utility>
 
 namespace cuzk {
 
@@ -56,15 +55,16 @@ tl::unexpected<Error> fail(Code code, fmt::format_string<Args...> format, Args&&
 // Passes an error up: CUZK_TRY(status_expression); CUZK_TRY_ASSIGN(auto value, result_expression);
 #define CUZK_CONCAT_INNER(a, b) a##b
 #define CUZK_CONCAT(a, b) CUZK_CONCAT_INNER(a, b)
-#define CUZK_TRY(expression)                                                                   \
-  do {                                                                                         \
-    if (auto cuzk_status = (expression); !cuzk_status)                                         \
-      return ::tl::unexpected<::cuzk::Error>(std::move(cuzk_status).error());                  \
+#define CUZK_TRY(expression)                                                  \
+  do {                                                                        \
+    if (auto cuzk_status = (expression); !cuzk_status)                        \
+      return ::tl::unexpected<::cuzk::Error>(std::move(cuzk_status).error()); \
   } while (false)
-#define CUZK_TRY_ASSIGN(target, expression) CUZK_TRY_ASSIGN_INNER(CUZK_CONCAT(cuzk_result_, __LINE__), target, expression)
-#define CUZK_TRY_ASSIGN_INNER(name, target, expression)                                        \
-  auto name = (expression);                                                                    \
-  if (!name) return ::tl::unexpected<::cuzk::Error>(std::move(name).error());                  \
+#define CUZK_TRY_ASSIGN(target, expression) \
+  CUZK_TRY_ASSIGN_INNER(CUZK_CONCAT(cuzk_result_, __LINE__), target, expression)
+#define CUZK_TRY_ASSIGN_INNER(name, target, expression)                       \
+  auto name = (expression);                                                   \
+  if (!name) return ::tl::unexpected<::cuzk::Error>(std::move(name).error()); \
   target = std::move(*name)
 
 }  // namespace cuzk

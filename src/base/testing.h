@@ -1,5 +1,6 @@
 #pragma once
-// What tests share: a printed and settable seed, and where the reference vectors are. Used by tests and benchmarks only.
+// What tests share: a printed and settable seed, and where the reference vectors are. Used by tests and benchmarks
+// only.
 
 #include <cstdio>
 #include <cstdlib>

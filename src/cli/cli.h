@@ -1,6 +1,6 @@
 #pragma once
-// The command lines of the programs. Arguments in, exit code out: 0 done, 1 a negative answer, 2 bad usage, 3 a bad input,
-// 4 anything else.
+// The command lines of the programs. Arguments in, exit code out: 0 done, 1 a negative answer, 2 bad usage, 3 a bad
+// input, 4 anything else.
 
 #include <functional>
 #include <nlohmann/json_fwd.hpp>

@@ -86,16 +86,11 @@ tl::unexpected<Error> malformed(Fault fault, bool compressed) {
       case Fault::kForm:
         return fmt::format("the compression flag says {}, but the {} form is expected here",
                            compressed ? "uncompressed" : "compressed", form);
-      case Fault::kInfinityBits:
-        return "the infinity flag is set, but other bits are not zero";
-      case Fault::kSignFlag:
-        return "the sign flag is set, which only the compressed form may do";
-      case Fault::kX:
-        return "x is not below the field prime";
-      case Fault::kY:
-        return "y is not below the field prime";
-      case Fault::kCurve:
-        return compressed ? "no point of the curve has this x" : "the point is not on the curve";
+      case Fault::kInfinityBits: return "the infinity flag is set, but other bits are not zero";
+      case Fault::kSignFlag: return "the sign flag is set, which only the compressed form may do";
+      case Fault::kX: return "x is not below the field prime";
+      case Fault::kY: return "y is not below the field prime";
+      case Fault::kCurve: return compressed ? "no point of the curve has this x" : "the point is not on the curve";
     }
     return {};
   }();
@@ -121,7 +116,8 @@ tl::expected<Affine<F>, Fault> decode(std::span<const uint8_t, 2 * kFieldBytes<F
   auto x = read<F>(bytes.template first<kFieldBytes<F>>()), y = read<F>(bytes.template last<kFieldBytes<F>>());
   if (!x) return tl::unexpected(Fault::kX);
   if (!y) return tl::unexpected(Fault::kY);
-  // (0, 0) is how infinity is held, but its encoding carries the flag; without it these bytes are a point off the curve.
+  // (0, 0) is how infinity is held, but its encoding carries the flag; without it these bytes are a point off the
+  // curve.
   if (Affine<F>{*x, *y}.is_infinity()) return tl::unexpected(Fault::kCurve);
   return Affine<F>{*x, *y};
 }
@@ -159,7 +155,8 @@ std::optional<Affine<F>> decode_unchecked(std::span<const uint8_t, 2 * kFieldByt
   return *point;
 }
 
-// |z| of the curve parameter z = -0xd201000000010000, from which p = (z - 1)^2 (z^4 - z^2 + 1)/3 + z and r = z^4 - z^2 + 1.
+// |z| of the curve parameter z = -0xd201000000010000, from which p = (z - 1)^2 (z^4 - z^2 + 1)/3 + z and r = z^4 - z^2
+// + 1.
 constexpr uint64_t kAbsZ = 0xd201000000010000;
 
 template <class F>
@@ -171,8 +168,8 @@ Xyzz<F> mul_by_abs_z(const Xyzz<F>& p) {
 // multiplies the subgroup by -z^2 (the other multiplies by z^2 - 1).
 constexpr Fp kBeta = *Fp::from_canonical({0x2e01fffffffefffe, 0xde17d813620a0002, 0xddb3a93be6f89688,
                                           0xba69c6076a0f77ea, 0x5f19672fdf76ce51, 0x0000000000000000});
-// psi = (untwist, p-th power, twist): (x, y) -> (conj(x)/W^2, conj(y)/W^3) with W = xi^((p-1)/6) multiplies the subgroup
-// by z. As W^6 = xi^(p-1) = -u, W^12 = -1.
+// psi = (untwist, p-th power, twist): (x, y) -> (conj(x)/W^2, conj(y)/W^3) with W = xi^((p-1)/6) multiplies the
+// subgroup by z. As W^6 = xi^(p-1) = -u, W^12 = -1.
 constexpr Fp2 kW3 = kFrobeniusW * kFrobeniusW * kFrobeniusW, kW9 = kW3 * kW3 * kW3;
 constexpr Fp2 kPsiX = -(kW9 * kFrobeniusW), kPsiY = -kW9;
 

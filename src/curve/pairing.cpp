@@ -19,7 +19,8 @@ struct State {
   Fp2 x, y, z;
 };
 
-// A line through points of E' in the image of E' under (x, y) -> (x/w^2, y/w^3), at p and times w^3 and a factor of Fp2:
+// A line through points of E' in the image of E' under (x, y) -> (x/w^2, y/w^3), at p and times w^3 and a factor of
+// Fp2:
 //   l = c0 + c1 x_p v + c4 y_p v w.
 Fp12 times_line(const Fp12& f, const G1Affine& p, const Fp2& c0, const Fp2& c1, const Fp2& c4) {
   return f.mul_by_014(c0, c1 * p.x, c4 * p.y);

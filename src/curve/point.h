@@ -1,7 +1,8 @@
 #pragma once
 // Points of a short Weierstrass curve y^2 = x^3 + b (a = 0) over a field F.
 //
-// Formulas: hyperelliptic.org EFD, shortw/xyzz (Sutherland 2008): madd-2008-s 8M+2S, add-2008-s 12M+2S, dbl-2008-s-1 6M+4S.
+// Formulas: hyperelliptic.org EFD, shortw/xyzz (Sutherland 2008): madd-2008-s 8M+2S, add-2008-s 12M+2S, dbl-2008-s-1
+// 6M+4S.
 
 #include <cstdint>
 #include <span>
@@ -70,8 +71,8 @@ struct Xyzz {
   }
 };
 
-// scalar * p by double and add; the scalar is least significant limb first. Not constant time: no secret passes here but
-// the trapdoors of development parameters.
+// scalar * p by double and add; the scalar is least significant limb first. Not constant time: no secret passes here
+// but the trapdoors of development parameters.
 template <class F>
 constexpr Xyzz<F> scalar_mul(const Xyzz<F>& p, std::span<const uint64_t> scalar) {
   Xyzz<F> out = Xyzz<F>::infinity();

@@ -1,5 +1,6 @@
 #pragma once
-// The engine: takes statements, proves their partitions on a fixed set of workers, and answers with proofs it has verified.
+// The engine: takes statements, proves their partitions on a fixed set of workers, and answers with proofs it has
+// verified.
 //
 // The path of a job is pipeline.cpp; this class keeps the jobs and the threads. All work waits in one ordered queue of
 // tasks (task.h): what has been started is finished first, then the higher priority, then the older job.
@@ -50,8 +51,9 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
 
   // Takes a job; parses its payload on the calling thread. A known id with the same digest joins the job that runs or
-  // returns the kept proof; with another digest it supersedes that job, which ends as cancelled. A payload that does not
-  // parse is a job that failed, not an error. Errors: kUnavailable while draining, kResourceExhausted when the queue is full.
+  // returns the kept proof; with another digest it supersedes that job, which ends as cancelled. A payload that does
+  // not parse is a job that failed, not an error. Errors: kUnavailable while draining, kResourceExhausted when the
+  // queue is full.
   Result<Ticket> submit(Request request);
   // The job of an id, while it runs and for Options::result_ttl after; kNotFound "job not found: ID".
   Result<Ticket> find(const std::string& id);

@@ -49,7 +49,7 @@ void Engine::finish_partition(Task task) {
   place(task, *proof);
 }
 
-// --- stages -------------------------------------------------------------------------------------------------------------
+// --- stages
 
 namespace {
 

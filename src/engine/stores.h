@@ -13,8 +13,8 @@ namespace cuzk::engine {
 
 class CircuitStore {
  public:
-  // Compiled circuits are kept as FOLDER/ID.circuit; an empty folder keeps none on disk. A folder that cannot be written
-  // costs a warning in the log and a compilation at each start, as does a file that cannot be read.
+  // Compiled circuits are kept as FOLDER/ID.circuit; an empty folder keeps none on disk. A folder that cannot be
+  // written costs a warning in the log and a compilation at each start, as does a file that cannot be read.
   explicit CircuitStore(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
   Result<std::shared_ptr<const r1cs::Circuit>> get(const groth16::CircuitSource& source);

@@ -19,9 +19,9 @@ class Pool {
 
   size_t threads() const;
 
-  // Calls body(begin, end) over disjoint pieces of [0, count) of at most `grain` elements, and returns when all are done.
-  // Pieces are taken in order by whichever thread is free. Calls may come from several threads at once and may nest.
-  // The body must not throw.
+  // Calls body(begin, end) over disjoint pieces of [0, count) of at most `grain` elements, and returns when all are
+  // done. Pieces are taken in order by whichever thread is free. Calls may come from several threads at once and may
+  // nest. The body must not throw.
   void for_each_chunk(size_t count, size_t grain, const std::function<void(size_t begin, size_t end)>& body);
 
   // body(i) for i in [0, count), one piece an index.

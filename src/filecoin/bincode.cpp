@@ -48,10 +48,7 @@ void Reader::reject(std::string_view name, std::string_view what) {
 
 Status Reader::status() const { return fault_ ? Status(fail(Code::kInvalidInput, "{}", *fault_)) : Status(); }
 
-Status Reader::finish() {
-  if (!rest_.empty()) reject("the end", fmt::format("is followed by {} bytes", rest_.size()));
-  return status();
-}
+void Writer::append(ByteSpan bytes) { out_.insert(out_.end(), bytes.begin(), bytes.end()); }
 
 PathForm tree_form(uint64_t nodes, const TreeShape& tree) {
   return {path_arities(nodes, tree), static_cast<unsigned>(tree.sub > 0) + static_cast<unsigned>(tree.top > 0)};

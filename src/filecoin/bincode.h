@@ -1,7 +1,8 @@
 #pragma once
-// Bincode 1.x as the vanilla proofs of PoSt and updates are written in it: little-endian, fixed width, u64 lengths, a node
-// value as its 32 bytes (spec G.1, G.2).
+// Bincode 1.x as the vanilla proofs of PoSt and updates are written in it: little-endian, fixed width, u64 lengths, a
+// node value as its 32 bytes (spec G.1, G.2).
 
+#include <array>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,8 +15,8 @@
 
 namespace cuzk::filecoin::bincode {
 
-// Reads one value after another. The first fault stays and every read after it gives zero, so it is enough to ask finish()
-// at the end. No length in the text is believed: callers say what a count must be, and loop over that.
+// Reads one value after another. The first fault stays and every read after it gives zero, so it is enough to ask
+// finish() at the end. No length in the text is believed: callers say what a count must be, and loop over that.
 class Reader {
  public:
   explicit Reader(ByteSpan bytes) : rest_(bytes) {}
@@ -47,10 +48,8 @@ class Reader {
 
   // Notes a fault of the value just read, "name <what>", unless there is one already.
   void reject(std::string_view name, std::string_view what);
-  // kInvalidInput with the first fault.
+  // kInvalidInput with the first fault. Bytes left over are none: the reference ignores them.
   Status status() const;
-  // The same, also where bytes are left over.
-  Status finish();
 
  private:
   struct Place {
@@ -75,7 +74,7 @@ class Writer {
  public:
   void u32(uint32_t value) { integer(value); }
   void u64(uint64_t value) { integer(value); }
-  void element(const Bytes32& value) { out_.insert(out_.end(), value.begin(), value.end()); }
+  void element(const Bytes32& value) { append(value); }
   void elements(std::span<const Bytes32> values) {
     u64(values.size());
     for (const Bytes32& value : values) element(value);
@@ -83,16 +82,18 @@ class Writer {
   Bytes finish() && { return std::move(out_); }
 
  private:
+  void append(ByteSpan bytes);
   template <class T>
   void integer(T value) {
-    out_.resize(out_.size() + sizeof(T));
-    store_le(out_.data() + out_.size() - sizeof(T), value);
+    std::array<uint8_t, sizeof(T)> bytes;
+    store_le(bytes.data(), value);
+    append(bytes);
   }
   Bytes out_;
 };
 
-// What fixes the form of a MerkleProof: the arity of each level, leaf level first, and how many of them, at the end, are
-// written as paths of their own (0 = Single, 1 = Sub, 2 = Top).
+// What fixes the form of a MerkleProof: the arity of each level, leaf level first, and how many of them, at the end,
+// are written as paths of their own (0 = Single, 1 = Sub, 2 = Top).
 struct PathForm {
   std::vector<unsigned> arities;
   unsigned joined = 0;

@@ -60,15 +60,9 @@ Status skip(sj::value value, unsigned depth) {
       }
       break;
     }
-    case sj::json_type::string:
-      code = value.get_string().error();
-      break;
-    case sj::json_type::number:
-      code = value.get_double().error();
-      break;
-    case sj::json_type::boolean:
-      code = value.get_bool().error();
-      break;
+    case sj::json_type::string: code = value.get_string().error(); break;
+    case sj::json_type::number: code = value.get_double().error(); break;
+    case sj::json_type::boolean: code = value.get_bool().error(); break;
     case sj::json_type::null: {
       bool is_null = false;
       code = value.is_null().get(is_null);
@@ -277,8 +271,8 @@ class ProofReader {
   size_t base_levels_;
 };
 
-// {"StackedDrg32GiBV1": [[challenge, ...], ...]}. The tag states the sector size, always by its V1 name, whatever the api
-// version; it comes before the proofs, so their counts are checked as they are read.
+// {"StackedDrg32GiBV1": [[challenge, ...], ...]}. The tag states the sector size, always by its V1 name, whatever the
+// api version; it comes before the proofs, so their counts are checked as they are read.
 Status vanilla_proofs(sj::value value, std::optional<PorepShape>& shape,
                       std::vector<std::vector<ChallengeProof>>& out) {
   sj::object object;

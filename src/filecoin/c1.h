@@ -17,7 +17,8 @@ inline constexpr unsigned kMaxC1Depth = 64;
 // Keys may come in any order and unknown ones are skipped; what is there must be complete: every count, index and path
 // length is that of the sector size, every node value is below r, comm_r, comm_d and seed are not zero, and the three
 // statements of the size agree. Whether the proof is true is check_vanilla's question. Errors: kInvalidInput naming
-// partition, challenge and field; kTooLarge above `max_bytes`. A wrapped 32 GiB proof (51 MB) takes 0.26 s of one core and 160 MB while it works.
+// partition, challenge and field; kTooLarge above `max_bytes`. A wrapped 32 GiB proof (51 MB) takes 0.26 s of one core
+// and 160 MB while it works.
 Result<SealCommit> parse_c1(ByteSpan text, uint64_t max_bytes = kMaxC1Bytes);
 
 enum class C1Form { kBare, kWrapped };

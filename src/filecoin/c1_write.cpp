@@ -9,7 +9,8 @@ namespace {
 
 using Sink = std::function<Status(std::string_view)>;
 
-// Text gathered and handed on in pieces, as base64 between begin_base64 and end_base64. The first error of the sink stays.
+// Text gathered and handed on in pieces, as base64 between begin_base64 and end_base64. The first error of the sink
+// stays.
 class Output {
  public:
   explicit Output(const Sink& sink) : sink_(sink) {}

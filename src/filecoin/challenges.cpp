@@ -117,8 +117,7 @@ std::vector<uint64_t> porep_challenges(const RegisteredProof& proof, const Porep
           .select(statement.seed, first, count);
     case ChallengeKind::kNonInteractive:
       return non_interactive_challenges(shape.nodes, statement.replica_id, statement.comm_r, first, count);
-    default:
-      return interactive_challenges(shape.nodes, statement.replica_id, statement.seed, first, count);
+    default: return interactive_challenges(shape.nodes, statement.replica_id, statement.seed, first, count);
   }
 }
 

@@ -11,10 +11,11 @@ namespace cuzk::filecoin {
 enum class VanillaCheck { kNone, kFull };
 
 // Whether the circuits of all partitions can be satisfied and verify: challenges derived from the seed (or, by the
-// registered proof, synthetic or non-interactive), parents as the graph has them, every Merkle path, column hash, label,
-// the encoding, and comm_r. kUnsatisfied names partition, challenge and check of the first failure in order of challenges,
-// such as "partition 3, challenge 7, drg_parents[2]: ..."; kInvalidInput for an unknown registered proof or wrong counts.
-// replica_id itself is not derived: the miner is not known here. Challenges are spread over the pool, 7 ms each at 32 GiB.
+// registered proof, synthetic or non-interactive), parents as the graph has them, every Merkle path, column hash,
+// label, the encoding, and comm_r. kUnsatisfied names partition, challenge and check of the first failure in order of
+// challenges, such as "partition 3, challenge 7, drg_parents[2]: ..."; kInvalidInput for an unknown registered proof or
+// wrong counts. replica_id itself is not derived: the miner is not known here. Challenges are spread over the pool, 7
+// ms each at 32 GiB.
 Status check_vanilla(const SealCommit& commit, exec::Pool& pool);
 
 }  // namespace cuzk::filecoin

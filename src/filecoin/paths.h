@@ -14,8 +14,8 @@ Result<Fr> field_element(const Bytes32& bytes);
 // The hash of 2, 4, 8 or 11 node values with the Merkle tag of their number; kUnsatisfied where one is not below r.
 Result<Bytes32> poseidon_node(std::span<const Bytes32> preimage);
 
-// Whether the path leads from the proof's leaf, standing at `index`, to `root`; kUnsatisfied says what is wrong. `arities`
-// has one entry a level, leaf level first, none above 8.
+// Whether the path leads from the proof's leaf, standing at `index`, to `root`; kUnsatisfied says what is wrong.
+// `arities` has one entry a level, leaf level first, none above 8.
 Status check_path(const MerkleProof& proof, uint64_t index, const Bytes32& root, std::span<const unsigned> arities,
                   gadgets::NodeHash hash);
 

@@ -1,6 +1,6 @@
 #pragma once
-// The PoRep (stacked DRG) circuit of one partition. Source: filecoin-spec C.4 to C.6; the order of every allocation and row is
-// the reference's, so that the published parameters fit.
+// The PoRep (stacked DRG) circuit of one partition. Source: filecoin-spec C.4 to C.6; the order of every allocation and
+// row is the reference's, so that the published parameters fit.
 
 #include "base/bytes.h"
 #include "filecoin/shapes.h"

@@ -1,5 +1,5 @@
 #pragma once
-// What the fast and the slow tests of the PoRep circuit share.
+// What the tests of the circuits share.
 
 #include <gtest/gtest.h>
 
@@ -42,12 +42,12 @@ inline void expect_reference(const Reference& expected, const r1cs::CircuitDiges
   EXPECT_EQ(to_hex(digest.blake2s), expected.blake2s) << expected.name;
 }
 
-// Against vectors/r1cs/<name>.json: counts, non-zero terms, densities, and the digest with each of its checkpoints, so that a
-// failure brackets the first wrong row.
+// Against vectors/r1cs/<name>.json: counts, non-zero terms, densities, and the digest with each of its checkpoints, so
+// that a failure brackets the first wrong row.
 inline r1cs::CircuitDigest expect_vector(const std::string& name, const r1cs::Circuit& circuit, exec::Pool& pool) {
   const nlohmann::json expected = read_json(cuzk::testing::vectors() / "r1cs" / (name + ".json"));
   const nlohmann::json& checkpoints = expected["checkpoints"];
-  EXPECT_FALSE(checkpoints.empty());
+  EXPECT_EQ(checkpoints.empty(), circuit.num_constraints < 1 << 16) << name;
   size_t next = 0;
   auto digest = r1cs::digest(circuit, pool, 1 << 16, [&](uint32_t rows, const Bytes32& sha256) {
     if (next == checkpoints.size() || rows != checkpoints[next][0]) return;
@@ -69,20 +69,18 @@ inline r1cs::CircuitDigest expect_vector(const std::string& name, const r1cs::Ci
 }
 
 // Against vectors/witness/<name>.json: inputs, every variable, the three evaluations, and that all rows hold.
-inline void expect_witness(const std::string& name, ByteSpan c1, exec::Pool& pool) {
+inline void expect_witness(const std::string& name, const groth16::CircuitSource& source, exec::Pool& pool) {
   SCOPED_TRACE(name);
   const nlohmann::json expected = read_json(cuzk::testing::vectors() / "witness" / (name + ".json"));
   const uint32_t partition = expected["partition"];
-  auto source = make_porep_source(c1, pool);
-  ASSERT_TRUE(source) << source.error().message;
-  r1cs::Circuit circuit = (*source)->compile().value();
-  auto witness = (*source)->synthesise(partition, circuit);
+  r1cs::Circuit circuit = source.compile().value();
+  auto witness = source.synthesise(partition, circuit);
   ASSERT_TRUE(witness) << witness.error().message;
 
   std::vector<Fr> inputs;
   for (const nlohmann::json& input : expected["inputs"]) inputs.push_back(from_hex_number(input));
   EXPECT_EQ(witness->inputs, inputs);
-  auto public_inputs = (*source)->public_inputs(partition);
+  auto public_inputs = source.public_inputs(partition);
   ASSERT_TRUE(public_inputs);
   EXPECT_EQ(*public_inputs, std::vector<Fr>(inputs.begin() + 1, inputs.end()));
 
@@ -92,6 +90,11 @@ inline void expect_witness(const std::string& name, ByteSpan c1, exec::Pool& poo
   EXPECT_EQ(to_hex(digest.b), expected["b_sha256"]);
   EXPECT_EQ(to_hex(digest.c), expected["c_sha256"]);
   EXPECT_EQ(digest.first_unsatisfied, circuit.num_constraints);
+}
+inline void expect_witness(const std::string& name, ByteSpan c1, exec::Pool& pool) {
+  auto source = make_porep_source(c1, pool);
+  ASSERT_TRUE(source) << source.error().message;
+  expect_witness(name, **source, pool);
 }
 
 }  // namespace cuzk::filecoin::testing

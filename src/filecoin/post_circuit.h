@@ -1,6 +1,6 @@
 #pragma once
-// The fallback PoSt circuit, Winning and Window alike. Source: filecoin-spec D.2; the order of every allocation and row is the
-// reference's, so that the published parameters fit.
+// The fallback PoSt circuit, Winning and Window alike. Source: filecoin-spec D.2; the order of every allocation and row
+// is the reference's, so that the published parameters fit.
 
 #include "filecoin/paths.h"
 #include "filecoin/post_vanilla.h"
@@ -17,8 +17,8 @@ namespace post_circuit {
 
 using gadgets::Num;
 
-// Ties comm_r, a public input, to the root of the sector's replica tree, which it returns. `values` is null where rows are
-// recorded.
+// Ties comm_r, a public input, to the root of the sector's replica tree, which it returns. `values` is null where rows
+// are recorded.
 template <class CS>
 Num<CS> commitments(CS& cs, const PostSectorValues* values) {
   using gadgets::alloc_num;
@@ -37,8 +37,8 @@ Num<CS> commitments(CS& cs, const PostSectorValues* values) {
       public_comm_r);
 }
 
-// Opens a leaf under `root`; its index is a public input. The input is allocated ahead, so that a whole path is one region:
-// a production circuit has 23,490 of them.
+// Opens a leaf under `root`; its index is a public input. The input is allocated ahead, so that a whole path is one
+// region: a production circuit has 23,490 of them.
 template <class CS>
 void challenge(CS& cs, std::span<const unsigned> arities, const Num<CS>& root, const PathValues* values) {
   using gadgets::value_of;
@@ -75,9 +75,9 @@ std::string post_circuit_id(const PostShape& shape);
 // The compiled circuit of one partition.
 r1cs::Circuit compile_post(const PostShape& shape);
 
-// The witness of a partition for that circuit, from the vanilla proofs of its sectors: at least one, and no more than it holds.
-// The last one fills up an incomplete partition. Sectors are spread over the pool; beyond the witness this takes 2 MiB a
-// thread at 32 GiB. kInvalidInput names sector and challenge of a proof of another shape.
+// The witness of a partition for that circuit, from the vanilla proofs of its sectors: at least one, and no more than
+// it holds. The last one fills up an incomplete partition. Sectors are spread over the pool; beyond the witness this
+// takes 2 MiB a thread at 32 GiB. kInvalidInput names sector and challenge of a proof of another shape.
 Result<r1cs::Witness> assign_post(const r1cs::Circuit& circuit, const PostShape& shape,
                                   std::span<const PostSectorProof> sectors, exec::Pool& pool);
 

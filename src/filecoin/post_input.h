@@ -26,16 +26,18 @@ struct PostRequest {
   std::optional<uint32_t> partition;
 };
 
-// Counts and lengths are checked before anything is parsed: one sector for Winning, no more than a partition holds where the
-// request is of one. A sector that is there twice, as the chain puts a good one in place of a faulty one, counts once; if the
-// proofs differ that is an error. All errors are kInvalidInput and name the vanilla proof and the field.
+// Counts and lengths are checked before anything is parsed: one sector for Winning, no more than a partition holds
+// where the request is of one. A sector that is there twice, as the chain puts a good one in place of a faulty one,
+// counts once; if the proofs differ that is an error. All errors are kInvalidInput and name the vanilla proof and the
+// field.
 Result<PostInput> parse_post(const PostRequest& request);
 
-// A json file with "kind", "size", "api", "randomness", "prover_id" and "sectors", each of which names the file beside it that
-// holds its vanilla proof; what follows from these is not read. kNotFound, kIo, kTooLarge, or kInvalidInput naming the field.
+// A json file with "kind", "size", "api", "randomness", "prover_id" and "sectors", each of which names the file beside
+// it that holds its vanilla proof; what follows from these is not read. kNotFound, kIo, kTooLarge, or kInvalidInput
+// naming the field.
 Result<PostInput> read_post(const std::filesystem::path& json);
-// Writes <kind>.json and <kind>-<sector id>.vanilla into an existing folder; in the json file also challenges and public
-// inputs.
+// Writes <kind>.json and <kind>-<sector id>.vanilla into an existing folder; in the json file also challenges and
+// public inputs.
 Status write_post(const PostInput& input, const std::filesystem::path& folder);
 
 }  // namespace cuzk::filecoin

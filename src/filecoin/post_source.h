@@ -9,8 +9,8 @@
 
 namespace cuzk::filecoin {
 
-// One partition for Winning, as many as the sectors need for Window. Errors are those of parse_post and check_post. The source
-// synthesises on the pool, which outlives it.
+// One partition for Winning, as many as the sectors need for Window. Errors are those of parse_post and check_post. The
+// source synthesises on the pool, which outlives it.
 Result<std::shared_ptr<const groth16::CircuitSource>> make_post_source(PostInput input, exec::Pool& pool,
                                                                        VanillaCheck check = VanillaCheck::kFull);
 

@@ -18,8 +18,8 @@ struct PostSectorProof {
   bool operator==(const PostSectorProof&) const = default;
 };
 
-// Of exactly the shape's counts, arities and path lengths, every node value below r; kInvalidInput names the field. Bytes
-// after the proof are ignored, as the reference does.
+// Of exactly the shape's counts, arities and path lengths, every node value below r; kInvalidInput names the field.
+// Bytes after the proof are ignored, as the reference does.
 Result<PostSectorProof> read_post_proof(ByteSpan bincode, const PostShape& shape);
 Bytes write_post_proof(const PostSectorProof& proof, const PostShape& shape);
 size_t post_proof_bytes(const PostShape& shape);
@@ -39,8 +39,8 @@ uint32_t post_partitions(const PostShape& shape, size_t sectors);
 // The leaves that sector number `position` of the statement is challenged on, the vanilla proof's number of them (D.3).
 std::vector<uint64_t> post_challenges(const PostShape& shape, ApiVersion api, const PostStatement& statement,
                                       size_t position);
-// The inputs of a partition without ONE; the last sector fills up an incomplete one. kInvalidInput where there is no such
-// partition or a comm_r is not below r.
+// The inputs of a partition without ONE; the last sector fills up an incomplete one. kInvalidInput where there is no
+// such partition or a comm_r is not below r.
 Result<std::vector<Fr>> post_public_inputs(const PostShape& shape, ApiVersion api, const PostStatement& statement,
                                            uint32_t partition);
 

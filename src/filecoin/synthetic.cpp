@@ -34,8 +34,8 @@ std::vector<Bytes32> label_parents(const OpenedNodes& nodes, const Opened& node,
   return out;
 }
 
-// All nodes that the challenges open. Labels are random but for challenged nodes, whose follow layer by layer and, as DRG
-// parents lie below their child, in order of nodes.
+// All nodes that the challenges open. Labels are random but for challenged nodes, whose follow layer by layer and, as
+// DRG parents lie below their child, in order of nodes.
 OpenedNodes open_nodes(std::span<const uint64_t> challenges, const Graph& graph, unsigned layers,
                        const Bytes32& replica_id, const Random& random) {
   OpenedNodes nodes;

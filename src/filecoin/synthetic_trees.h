@@ -26,9 +26,9 @@ Fr element(const Bytes32& bytes);  // of our own values, which are below r
 Bytes32 bytes(const Fr& value);
 Bytes32 poseidon(std::span<const Bytes32> preimage);
 
-// tree_d. A level has kKinds different nodes: kind k of a level has the kinds 3k + 1 and 5k + 2 (mod kKinds) of the level
-// below as children. Both maps are bijections and never agree, since 2k + 1 is odd; so siblings differ everywhere, every
-// leaf can be opened, and the root costs kKinds hashes a level.
+// tree_d. A level has kKinds different nodes: kind k of a level has the kinds 3k + 1 and 5k + 2 (mod kKinds) of the
+// level below as children. Both maps are bijections and never agree, since 2k + 1 is odd; so siblings differ
+// everywhere, every leaf can be opened, and the root costs kKinds hashes a level.
 class DataTree {
  public:
   DataTree(unsigned levels, const Random& random);

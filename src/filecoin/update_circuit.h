@@ -1,6 +1,6 @@
 #pragma once
-// The sector update circuit of one partition. Source: filecoin-spec E.4 to E.7; the order of every allocation and row is the
-// reference's, so that the published parameters fit.
+// The sector update circuit of one partition. Source: filecoin-spec E.4 to E.7; the order of every allocation and row
+// is the reference's, so that the published parameters fit.
 
 #include "filecoin/paths.h"
 #include "filecoin/update_vanilla.h"
@@ -35,7 +35,8 @@ Num<CS> digest(CS& cs, const Num<CS>& x, const Num<CS>& y) {
   return gadgets::poseidon<CS>(cs, {x, y}, hash::kRandomnessTag);
 }
 
-// The siblings of levels [begin, begin + arities.size()) of a path, one after another. `path` is null where rows are recorded.
+// The siblings of levels [begin, begin + arities.size()) of a path, one after another. `path` is null where rows are
+// recorded.
 template <class CS>
 std::vector<Num<CS>> alloc_siblings(CS& cs, std::span<const unsigned> arities, const PathValues* path,
                                     size_t begin = 0) {

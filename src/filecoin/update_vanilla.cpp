@@ -34,7 +34,7 @@ Result<UpdateProof> read_update_proof(const UpdateShape& shape, ByteSpan bytes) 
     challenge.d_new = read_merkle_proof(reader, "proof_d_new", forms.data);
     challenge.r_new = read_merkle_proof(reader, "proof_r_new", forms.replica);
   });
-  CUZK_TRY(reader.finish());
+  CUZK_TRY(reader.status());
   return out;
 }
 
@@ -60,9 +60,9 @@ Result<SectorUpdate> read_update(const UpdateShape& shape, const UpdateStatement
   }
   const size_t expected = update_proof_bytes(shape);
   for (size_t k = 0; k < proofs.size(); k++) {
-    if (proofs[k].size() == expected) continue;
-    return fail(Code::kInvalidInput, "partition {}: the vanilla proof of a {} sector has {} bytes, not {}", k,
-                format_size(shape.sector_bytes), expected, proofs[k].size());
+    if (proofs[k].size() >= expected) continue;
+    return fail(Code::kInvalidInput, "partition {}: its vanilla proof is cut short: {} bytes of {}", k,
+                proofs[k].size(), expected);
   }
   SectorUpdate out{shape, statement, {}};
   for (size_t k = 0; k < proofs.size(); k++) {

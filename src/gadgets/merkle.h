@@ -6,7 +6,8 @@
 
 namespace cuzk::gadgets {
 
-// The `siblings` with `element` inserted at the position that the index bits (least significant first) say: 2, 4 or 8 in all.
+// The `siblings` with `element` inserted at the position that the index bits (least significant first) say: 2, 4 or 8
+// in all.
 template <class CS>
 std::vector<Num<CS>> insert(CS& cs, const Num<CS>& element, std::span<const Bit<CS>> index,
                             std::span<const Num<CS>> siblings) {
@@ -79,8 +80,9 @@ void visit_signals(InsertStep<CS>& step, const r1cs::SignalVisitor& visit) {
   visit_signals(step.children, visit);
 }
 
-// A path from a leaf up to a root. `arities` has one entry a level, leaf level first; `values` likewise, and is not read by a
-// recorder. Allocates index bits and siblings level by level; appends the index bits to `index`. Spec C.2 step 2.
+// A path from a leaf up to a root. `arities` has one entry a level, leaf level first; `values` likewise, and is not
+// read by a recorder. Allocates index bits and siblings level by level; appends the index bits to `index`. Spec C.2
+// step 2.
 template <class CS>
 Num<CS> path_root(CS& cs, NodeHash hash, std::span<const unsigned> arities, Num<CS> current,
                   std::span<const PathLevel> values, Bits<CS>& index) {

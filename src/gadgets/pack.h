@@ -47,7 +47,8 @@ Bits<CS> alloc_field_bits(CS& cs, const Num<CS>& x) {
   return bits;
 }
 
-// Decomposition used everywhere but in the update circuit: 255 bits, last row (0) * (0) = (sum 2^i b_i - x). Spec A.7.1.
+// Decomposition used everywhere but in the update circuit: 255 bits, last row (0) * (0) = (sum 2^i b_i - x). Spec
+// A.7.1.
 template <class CS>
 Bits<CS> to_bits_le(CS& cs, const Num<CS>& x) {
   return cs.region(

@@ -114,7 +114,8 @@ Bits<CS> sha256(CS& cs, Bits<CS> bits) {
   return out;
 }
 
-// The digest as a number: its first 254 bits in little-endian order, that is, with the two top bits of the last byte cleared.
+// The digest as a number: its first 254 bits in little-endian order, that is, with the two top bits of the last byte
+// cleared.
 template <class CS>
 Num<CS> sha256_to_num(CS& cs, Bits<CS> bits) {
   return pack_bits(cs, reverse_bit_numbering(sha256(cs, std::move(bits))));

@@ -30,8 +30,8 @@ Fr from_hex_number(std::string hex) {
 }
 std::string text(r1cs::Var var) { return fmt::format("{}{}", var.is_aux() ? 'a' : 'i', var.index()); }
 
-// Allocates a case's operands and collects its outputs. The operands' values are the case's own first variables; everything
-// that the gadget computes from them is compared.
+// Allocates a case's operands and collects its outputs. The operands' values are the case's own first variables;
+// everything that the gadget computes from them is compared.
 template <class CS>
 class Bench {
  public:

@@ -7,8 +7,8 @@
 
 namespace cuzk::gadgets {
 
-// 32 bits, bit 0 least significant. The recorder needs each bit; the assigner works on whole words: bit i of `constant` and
-// `negated` tell the kind of bit i, `value` its value.
+// 32 bits, bit 0 least significant. The recorder needs each bit; the assigner works on whole words: bit i of `constant`
+// and `negated` tell the kind of bit i, `value` its value.
 template <class CS>
 struct Word {
   std::array<Bit<CS>, 32> bits{};

@@ -18,8 +18,8 @@ struct DeviceInfo {
 // Whether the CUDA sources are in this build (cmake/cuda.cmake).
 bool available();
 
-// The devices that the driver shows to this process, in its order (CUDA_VISIBLE_DEVICES is honoured). Empty where there is
-// no device, no driver, or no CUDA in this build.
+// The devices that the driver shows to this process, in its order (CUDA_VISIBLE_DEVICES is honoured). Empty where there
+// is no device, no driver, or no CUDA in this build.
 std::vector<DeviceInfo> devices();
 
 }  // namespace cuzk::gpu

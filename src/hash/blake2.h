@@ -1,6 +1,6 @@
 #pragma once
-// BLAKE2 (RFC 7693) and SHA-512, by OpenSSL: file digests, circuit digests, graph permutation, challenge keys, secrets from a
-// seed. OpenSSL's default provider fails here only for want of memory, which surfaces as std::bad_alloc.
+// BLAKE2 (RFC 7693) and SHA-512, by OpenSSL: file digests, circuit digests, graph permutation, challenge keys, secrets
+// from a seed. OpenSSL's default provider fails here only for want of memory, which surfaces as std::bad_alloc.
 
 #include <array>
 #include <memory>

@@ -31,8 +31,8 @@ TEST(Blake2, PiecesDoNotMatter) {
   EXPECT_EQ(s.finish(), blake2s_256(message));
 }
 
-// By the RFC a key is a first block, padded with zeros, and digest and key lengths enter the parameter block; so the keyed
-// and shorter hash is no function of the plain one. The expected values come from Python's hashlib.
+// By the RFC a key is a first block, padded with zeros, and digest and key lengths enter the parameter block; so the
+// keyed and shorter hash is no function of the plain one. The expected values come from Python's hashlib.
 TEST(Blake2, KeyedDigests) {
   EXPECT_EQ(to_hex(keyed_blake2b_256("key", as_bytes("message"))),
             "a1b1483fd337f6b23318a53b756ad49d2541f3052ffb67515203dd7951b6e94e");

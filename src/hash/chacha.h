@@ -9,8 +9,8 @@
 
 namespace cuzk::hash {
 
-// One keystream block of 16 words. `rounds` is even. The last four state words are the block counter and the 96-bit nonce
-// of RFC 8439; the original 64-bit counter equals it below 2^32 with a zero nonce.
+// One keystream block of 16 words. `rounds` is even. The last four state words are the block counter and the 96-bit
+// nonce of RFC 8439; the original 64-bit counter equals it below 2^32 with a zero nonce.
 std::array<uint32_t, 16> chacha_block(const Bytes32& key, const std::array<uint8_t, 12>& nonce, uint32_t counter,
                                       unsigned rounds);
 

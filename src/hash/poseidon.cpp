@@ -10,12 +10,9 @@ using Vector = std::vector<Fr>;
 
 unsigned partial_rounds(unsigned arity) {
   switch (arity) {
-    case 2:
-      return 55;
-    case 4:
-      return 56;
-    default:
-      return 57;
+    case 2: return 55;
+    case 4: return 56;
+    default: return 57;
   }
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// SHA-256 (FIPS 180-4), with its compression function public: the circuit's witness needs single blocks, the DRG labels and
-// binary trees many short messages. SHA-NI where the machine has it, else portable; chosen at the first call.
+// SHA-256 (FIPS 180-4), with its compression function public: the circuit's witness needs single blocks, the DRG labels
+// and binary trees many short messages. SHA-NI where the machine has it, else portable; chosen at the first call.
 
 #include <array>
 #include <cstdint>
@@ -42,12 +42,14 @@ class Sha256 {
 };
 
 Bytes32 sha256(ByteSpan message);
-// SHA-256 with the two top bits of the last byte cleared, so that it is, little-endian, below 2^254: labels, replica ids.
+// SHA-256 with the two top bits of the last byte cleared, so that it is, little-endian, below 2^254: labels, replica
+// ids.
 Bytes32 sha256_fr(ByteSpan message);
 // An inner node of a binary tree: sha256_fr(left || right).
 Bytes32 sha256_node(const Bytes32& left, const Bytes32& right);
 
-// The implementations this machine can run, best first. CUZK_KERNELS=portable makes sha256_compress use the portable one.
+// The implementations this machine can run, best first. CUZK_KERNELS=portable makes sha256_compress use the portable
+// one.
 struct Sha256Kernel {
   const char* name;
   void (*compress)(Sha256State& state, const uint8_t* blocks, size_t count);

@@ -55,8 +55,8 @@ const Flavour kV1{
     "cgroup v1", "sys/fs/cgroup/memory", {"memory.limit_in_bytes"}, "memory.usage_in_bytes", "total_inactive_file"};
 const Flavour kV2{"cgroup v2", "sys/fs/cgroup", {"memory.max", "memory.high"}, "memory.current", "inactive_file"};
 
-// A limit on any ancestor binds too. In a container the path is the host's or "/", and the mount may show only a part of
-// the tree: levels that are not there are skipped.
+// A limit on any ancestor binds too. In a container the path is the host's or "/", and the mount may show only a part
+// of the tree: levels that are not there are skipped.
 void apply(const fs::path& root, const Flavour& flavour, fs::path group, MemoryLimits& limits) {
   for (group = group.relative_path();; group = group.parent_path()) {
     const fs::path folder = root / flavour.mount / group;

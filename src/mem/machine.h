@@ -21,7 +21,8 @@ struct MemoryLimits {
       available;  // now: the least of MemAvailable and what each of those limits leaves; cache of files counts as free
 };
 
-// `root` is where /proc and /sys are looked for. kIo where /proc/meminfo cannot be read; a machine without cgroups is fine.
+// `root` is where /proc and /sys are looked for. kIo where /proc/meminfo cannot be read; a machine without cgroups is
+// fine.
 Result<MemoryLimits> memory_limits(const std::filesystem::path& root = "/");
 
 struct ProcessMemory {

@@ -1,8 +1,8 @@
 #pragma once
 // Signed digits of scalars: s = sum of digit(w) * 2^(bits * w) modulo r, with digits in [-2^(bits-1), 2^(bits-1)].
 //
-// A scalar above r/2 counts as s - r, so 255 bits of digits suffice. Adding 2^(bits-1) at every digit but the top one makes
-// each lower digit a plain bit field of the sum, less that bias: no carries from window to window.
+// A scalar above r/2 counts as s - r, so 255 bits of digits suffice. Adding 2^(bits-1) at every digit but the top one
+// makes each lower digit a plain bit field of the sum, less that bias: no carries from window to window.
 
 #include <array>
 #include <cstdint>

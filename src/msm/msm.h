@@ -1,9 +1,9 @@
 #pragma once
 // Multi-scalar multiplication: the sum of scalars[i] * bases[i], in G1 (F = Fp) and G2 (F = Fp2).
 //
-// Pippenger's bucket method with signed digits. A window's points are sorted by bucket, each bucket is summed as a tree, and
-// the buckets are weighted by running sums, all by batched affine additions (msm/batch_add.h). Equal scalars, equal or
-// opposite points and infinity cost no more than others.
+// Pippenger's bucket method with signed digits. A window's points are sorted by bucket, each bucket is summed as a
+// tree, and the buckets are weighted by running sums, all by batched affine additions (msm/batch_add.h). Equal scalars,
+// equal or opposite points and infinity cost no more than others.
 
 #include <cstddef>
 #include <cstdint>
@@ -36,8 +36,8 @@ Plan plan(const Shape& shape, size_t threads);
 // The workspace of a plan, at any address.
 uint64_t workspace_bytes(const Plan& plan);
 
-// Any scalars and any points. kInvalidInput where the spans do not have the plan's lengths, kResourceExhausted where the
-// workspace is smaller than workspace_bytes(plan). Instantiated for Fp and Fp2.
+// Any scalars and any points. kInvalidInput where the spans do not have the plan's lengths, kResourceExhausted where
+// the workspace is smaller than workspace_bytes(plan). Instantiated for Fp and Fp2.
 template <class F>
 Result<Xyzz<F>> run(const Plan& plan, std::span<const Affine<F>> bases, std::span<const Fr> scalars,
                     std::span<std::byte> workspace, exec::Pool& pool);
@@ -46,8 +46,8 @@ Result<Xyzz<F>> run(const Plan& plan, std::span<const Affine<F>> bases, std::spa
 template <class F>
 uint64_t sum_workspace_bytes(size_t threads);
 
-// The sum of bases[i] over the i whose bit i % 64 of bitmap[i / 64] is set. The bitmap has one bit a base, rounded up to
-// whole words whose spare bits are zero. Errors as for run; uses as many threads as the workspace allows.
+// The sum of bases[i] over the i whose bit i % 64 of bitmap[i / 64] is set. The bitmap has one bit a base, rounded up
+// to whole words whose spare bits are zero. Errors as for run; uses as many threads as the workspace allows.
 template <class F>
 Result<Xyzz<F>> sum_selected(std::span<const Affine<F>> bases, std::span<const uint64_t> bitmap,
                              std::span<std::byte> workspace, exec::Pool& pool);

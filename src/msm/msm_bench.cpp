@@ -1,5 +1,5 @@
-// Sums and multiples by group, size and threads. The bases are known multiples of the generator, so that every result is
-// checked by one scalar multiplication before it is timed. items_per_second counts points.
+// Sums and multiples by group, size and threads. The bases are known multiples of the generator, so that every result
+// is checked by one scalar multiplication before it is timed. items_per_second counts points.
 #include <benchmark/benchmark.h>
 
 #include <bit>

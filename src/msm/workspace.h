@@ -1,6 +1,6 @@
 #pragma once
-// Carves arrays out of caller-given memory. Without memory it counts, so that the size a plan states and the use that run
-// makes of it come from one text.
+// Carves arrays out of caller-given memory. Without memory it counts, so that the size a plan states and the use that
+// run makes of it come from one text.
 
 #include <cstddef>
 #include <cstdint>

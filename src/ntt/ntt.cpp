@@ -218,7 +218,8 @@ void bit_reverse(std::span<Fr> data, exec::Pool& pool) {
     }
     return;
   }
-  // Index = (high, middle, low); tiles of one middle trade places with those of the reversed middle, a cache line at a time.
+  // Index = (high, middle, low); tiles of one middle trade places with those of the reversed middle, a cache line at a
+  // time.
   const unsigned middle_bits = bits - 2 * kSide;
   std::array<size_t, size_t{1} << kSide> reversed;
   for (size_t i = 0; i < reversed.size(); i++) reversed[i] = reverse_bits(i, kSide);

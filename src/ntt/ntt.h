@@ -1,11 +1,12 @@
 #pragma once
-// Number-theoretic transforms over Fr: values of a polynomial on the 2^k-th roots of unity, or on their coset 7*w^i, from its
-// coefficients, and back.
+// Number-theoretic transforms over Fr: values of a polynomial on the 2^k-th roots of unity, or on their coset 7*w^i,
+// from its coefficients, and back.
 //
 // The transform is cut into passes of at most 2^8 rows (Bailey 1990, "FFTs in external or hierarchical memory"). A pass
-// gathers a tile of rows x 16 columns, transforms the columns in cache, multiplies by the twiddles between passes, and puts
-// the tile back. The coset shift and the factor 1/n are part of those twiddles. From coefficients to values the passes run
-// from reversed to natural order, from values to coefficients the other way, so a quotient needs no permutation.
+// gathers a tile of rows x 16 columns, transforms the columns in cache, multiplies by the twiddles between passes, and
+// puts the tile back. The coset shift and the factor 1/n are part of those twiddles. From coefficients to values the
+// passes run from reversed to natural order, from values to coefficients the other way, so a quotient needs no
+// permutation.
 
 #include <array>
 #include <span>

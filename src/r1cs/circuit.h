@@ -38,7 +38,8 @@ struct Term {
   Fr coefficient;
 };
 
-// One expanded row: in each combination equal variables are merged, zero coefficients dropped, terms sorted inputs first.
+// One expanded row: in each combination equal variables are merged, zero coefficients dropped, terms sorted inputs
+// first.
 struct Row {
   std::vector<Term> a, b, c;
 };

@@ -1,5 +1,6 @@
 #pragma once
-// Digests of circuits and witnesses, over the expanded rows. They are what shows that a compiled circuit is the official one.
+// Digests of circuits and witnesses, over the expanded rows. They are what shows that a compiled circuit is the
+// official one.
 
 #include <functional>
 
@@ -8,8 +9,8 @@
 
 namespace cuzk::r1cs {
 
-// After `constraints` rows: so many inputs (with ONE) and auxiliary variables had been allocated, as far as rows tell, and
-// the SHA-256 of the stream so far.
+// After `constraints` rows: so many inputs (with ONE) and auxiliary variables had been allocated, as far as rows tell,
+// and the SHA-256 of the stream so far.
 struct CircuitDigest {
   uint32_t num_inputs, num_aux, num_constraints;
   uint64_t nnz_a, nnz_b, nnz_c;  // non-zero terms, without the appended input rows

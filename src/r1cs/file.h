@@ -1,5 +1,6 @@
 #pragma once
-// The compiled circuit on disk. Layout in docs/formats/circuit.md; little-endian, with a version and a SHA-256 at the end.
+// The compiled circuit on disk. Layout in docs/formats/circuit.md; little-endian, with a version and a SHA-256 at the
+// end.
 
 #include <filesystem>
 

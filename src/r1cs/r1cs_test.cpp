@@ -307,8 +307,8 @@ TEST(File, DamageIsFound) {
   }
 }
 
-// A file whose checksum is right must still not lead anywhere outside itself: wrong values in every word are either refused
-// or harmless.
+// A file whose checksum is right must still not lead anywhere outside itself: wrong values in every word are either
+// refused or harmless.
 TEST(File, WrongIndicesBehindARightChecksumAreRefused) {
   const Bytes good = serialise(toy_circuit());
   auto random = testing::rng(3);

@@ -1,8 +1,8 @@
 #pragma once
 // The recording driver: runs gadget code once and compiles it into templates and instances (decision D1).
 //
-// A driver offers alloc, alloc_bit, alloc_input, enforce and region; gadget code is a template over it. The other driver is
-// Assigner (r1cs/assigner.h), which computes values and never sees a row.
+// A driver offers alloc, alloc_bit, alloc_input, enforce and region; gadget code is a template over it. The other
+// driver is Assigner (r1cs/assigner.h), which computes values and never sees a row.
 
 #include <any>
 #include <array>
@@ -16,8 +16,8 @@
 
 namespace cuzk::r1cs {
 
-// What stands for a value where there is none, so that gadget code may compute with it: a recorded circuit never depends on
-// its witness.
+// What stands for a value where there is none, so that gadget code may compute with it: a recorded circuit never
+// depends on its witness.
 struct NoValue {
   constexpr explicit operator bool() const { return false; }
   friend constexpr NoValue operator+(NoValue, NoValue) { return {}; }
@@ -72,9 +72,10 @@ class Recorder {
     append(row_);
   }
 
-  // Runs body(*this, inputs...) as a repeated piece: the first time it is recorded as a template, and each later call whose
-  // name and input pattern (kinds, and which signals are the same variable) are the same only adds an instance. So the body
-  // must depend on nothing else but witness values, and its rows must mention only ONE, its inputs and what it allocates.
+  // Runs body(*this, inputs...) as a repeated piece: the first time it is recorded as a template, and each later call
+  // whose name and input pattern (kinds, and which signals are the same variable) are the same only adds an instance.
+  // So the body must depend on nothing else but witness values, and its rows must mention only ONE, its inputs and what
+  // it allocates.
   template <class Body, class... Inputs>
   auto region(std::string_view name, Body&& body, Inputs... inputs) {
     using Output = decltype(body(*this, inputs...));

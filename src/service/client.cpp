@@ -23,17 +23,12 @@ Result<std::unique_ptr<v1::ProvingEngine::Stub>> connect(const std::string& addr
 
 Error to_error(const grpc::Status& status) {
   switch (status.error_code()) {
-    case grpc::StatusCode::INVALID_ARGUMENT:
-      return {Code::kInvalidInput, status.error_message()};
-    case grpc::StatusCode::NOT_FOUND:
-      return {Code::kNotFound, status.error_message()};
-    case grpc::StatusCode::RESOURCE_EXHAUSTED:
-      return {Code::kResourceExhausted, status.error_message()};
+    case grpc::StatusCode::INVALID_ARGUMENT: return {Code::kInvalidInput, status.error_message()};
+    case grpc::StatusCode::NOT_FOUND: return {Code::kNotFound, status.error_message()};
+    case grpc::StatusCode::RESOURCE_EXHAUSTED: return {Code::kResourceExhausted, status.error_message()};
     case grpc::StatusCode::UNAVAILABLE:
-    case grpc::StatusCode::DEADLINE_EXCEEDED:
-      return {Code::kUnavailable, status.error_message()};
-    case grpc::StatusCode::UNIMPLEMENTED:
-      return {Code::kUnimplemented, status.error_message()};
+    case grpc::StatusCode::DEADLINE_EXCEEDED: return {Code::kUnavailable, status.error_message()};
+    case grpc::StatusCode::UNIMPLEMENTED: return {Code::kUnimplemented, status.error_message()};
     default:
       return {Code::kInternal,
               fmt::format("gRPC status {}: {}", static_cast<int>(status.error_code()), status.error_message())};

@@ -9,8 +9,8 @@
 
 namespace cuzk::service {
 
-// GetStatus with the field names of the contract. `address` is unix:///path or host:port. kUnavailable where nobody answers;
-// a daemon that is not up yet may take `wait_seconds`.
+// GetStatus with the field names of the contract. `address` is unix:///path or host:port. kUnavailable where nobody
+// answers; a daemon that is not up yet may take `wait_seconds`.
 Result<nlohmann::json> remote_status(const std::string& address, unsigned wait_seconds = 0);
 
 struct RemoteProve {

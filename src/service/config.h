@@ -1,6 +1,6 @@
 #pragma once
-// The daemon's configuration, a TOML file. Each setting is declared once, in config.cpp: name, meaning, reader; defaults
-// stand on the members here. Unknown keys and values of a wrong kind are errors with file and line.
+// The daemon's configuration, a TOML file. Each setting is declared once, in config.cpp: name, meaning, reader;
+// defaults stand on the members here. Unknown keys and values of a wrong kind are errors with file and line.
 
 #include <chrono>
 #include <filesystem>

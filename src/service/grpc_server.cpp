@@ -23,23 +23,15 @@ constexpr std::array kKinds = {ProofKind::kPorep, ProofKind::kUpdate, ProofKind:
 grpc::StatusCode grpc_code(Code code) {
   switch (code) {
     case Code::kInvalidInput:
-    case Code::kUsage:
-      return grpc::StatusCode::INVALID_ARGUMENT;
-    case Code::kNotFound:
-      return grpc::StatusCode::NOT_FOUND;
+    case Code::kUsage: return grpc::StatusCode::INVALID_ARGUMENT;
+    case Code::kNotFound: return grpc::StatusCode::NOT_FOUND;
     case Code::kTooLarge:
-    case Code::kResourceExhausted:
-      return grpc::StatusCode::RESOURCE_EXHAUSTED;
-    case Code::kUnavailable:
-      return grpc::StatusCode::UNAVAILABLE;
-    case Code::kDeadline:
-      return grpc::StatusCode::DEADLINE_EXCEEDED;
-    case Code::kCancelled:
-      return grpc::StatusCode::CANCELLED;
-    case Code::kUnimplemented:
-      return grpc::StatusCode::UNIMPLEMENTED;
-    default:
-      return grpc::StatusCode::INTERNAL;
+    case Code::kResourceExhausted: return grpc::StatusCode::RESOURCE_EXHAUSTED;
+    case Code::kUnavailable: return grpc::StatusCode::UNAVAILABLE;
+    case Code::kDeadline: return grpc::StatusCode::DEADLINE_EXCEEDED;
+    case Code::kCancelled: return grpc::StatusCode::CANCELLED;
+    case Code::kUnimplemented: return grpc::StatusCode::UNIMPLEMENTED;
+    default: return grpc::StatusCode::INTERNAL;
   }
 }
 
@@ -83,18 +75,14 @@ Bytes32 payload_digest(const v1::SubmitProofRequest& request) {
 
 engine::Priority priority_of(const v1::SubmitProofRequest& request) {
   switch (request.priority()) {
-    case v1::LOW:
-      return engine::Priority::kLow;
-    case v1::HIGH:
-      return engine::Priority::kHigh;
-    case v1::CRITICAL:
-      return engine::Priority::kCritical;
+    case v1::LOW: return engine::Priority::kLow;
+    case v1::HIGH: return engine::Priority::kHigh;
+    case v1::CRITICAL: return engine::Priority::kCritical;
     case v1::PRIORITY_UNSPECIFIED:
       if (request.proof_kind() == v1::WINNING_POST) return engine::Priority::kCritical;
       if (request.proof_kind() == v1::WINDOW_POST_PARTITION) return engine::Priority::kHigh;
       return engine::Priority::kNormal;
-    default:
-      return engine::Priority::kNormal;
+    default: return engine::Priority::kNormal;
   }
 }
 
@@ -110,15 +98,9 @@ void fill(v1::AwaitProofResponse& response, const std::string& id, const std::op
     return;
   }
   switch (outcome->state) {
-    case engine::State::kCompleted:
-      response.set_status(v1::AwaitProofResponse::COMPLETED);
-      break;
-    case engine::State::kCancelled:
-      response.set_status(v1::AwaitProofResponse::CANCELLED);
-      break;
-    default:
-      response.set_status(v1::AwaitProofResponse::FAILED);
-      break;
+    case engine::State::kCompleted: response.set_status(v1::AwaitProofResponse::COMPLETED); break;
+    case engine::State::kCancelled: response.set_status(v1::AwaitProofResponse::CANCELLED); break;
+    default: response.set_status(v1::AwaitProofResponse::FAILED); break;
   }
   response.set_proof(outcome->proof.data(), outcome->proof.size());
   if (outcome->error)

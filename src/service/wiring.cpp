@@ -7,14 +7,10 @@ namespace cuzk::service {
 
 std::string_view kind_name(ProofKind kind) {
   switch (kind) {
-    case ProofKind::kPorep:
-      return "porep-c2";
-    case ProofKind::kUpdate:
-      return "snap-update";
-    case ProofKind::kWindowPost:
-      return "window-post";
-    case ProofKind::kWinningPost:
-      return "winning-post";
+    case ProofKind::kPorep: return "porep-c2";
+    case ProofKind::kUpdate: return "snap-update";
+    case ProofKind::kWindowPost: return "window-post";
+    case ProofKind::kWinningPost: return "winning-post";
   }
   return "unknown";
 }
