@@ -4,6 +4,7 @@ SHELL := /bin/bash
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
 CTEST = ctest --output-on-failure --no-tests=error
+stage = @printf '\n== %s  %s\n' "$$(date +%T)" "$@"
 
 # Compiler cache entries stay valid in a clone at another path.
 export CCACHE_BASEDIR := $(CURDIR)
@@ -13,11 +14,12 @@ export CCACHE_NOHASHDIR := 1
 .PHONY: build test check test-fast test-slow asan tsan fuzz interop bench demo format clean deps-build deps-test
 
 build: deps-build
+	$(stage)
 	cmake --preset release
 	cmake --build --preset release -j $(JOBS)
 
-# Cheap refusals first; ctest's own summary of the release build last.
-test: deps-test build check asan tsan fuzz interop test-fast test-slow
+# Cheap refusals first, full-size circuits last.
+test: deps-test build check test-fast asan tsan fuzz interop test-slow
 
 deps-build:
 	tools/install-deps build
@@ -25,33 +27,41 @@ deps-test:
 	tools/install-deps test
 
 check: build
+	$(stage)
 	cmake --build --preset release -j $(JOBS) --target all_verify_interface_header_sets
 	tools/check --build build/release
 
 test-fast: build
-	$(CTEST) --test-dir build/release -L fast
+	$(stage)
+	$(CTEST) -j $(JOBS) --test-dir build/release -L fast
 test-slow: build
+	$(stage)
 	$(CTEST) --test-dir build/release -L slow
 
 # The sanitizers run what is labelled fast; nothing else is built for them.
 asan tsan: deps-test
+	$(stage)
 	cmake --preset $@
 	cmake --build --preset $@ -j $(JOBS) --target fast_tests
-	$(CTEST) --test-dir build/$@ -L fast
+	$(CTEST) -j $(JOBS) --test-dir build/$@ -L fast
 
 # Each target runs for FUZZ_SECONDS from a seed corpus made of tests/data.
 fuzz: deps-test
+	$(stage)
 	cmake --preset fuzz
 	cmake --build --preset fuzz -j $(JOBS) --target fuzzers
 	tools/fuzz build/fuzz $(FUZZ_SECONDS)
 
 interop: deps-test build
+	$(stage)
 	tests/interop/run build/release
 
 bench: build
+	$(stage)
 	for bench in build/release/bin/*_bench; do "$$bench" $(BENCH_ARGS); done
 
 demo: build
+	$(stage)
 	tools/demo
 
 format:
