@@ -231,6 +231,9 @@ Result<std::unique_ptr<GrpcServer>> GrpcServer::start(engine::Engine& engine, Ma
   builder.SetMaxSendMessageSize(kMaxMessageBytes);
   builder.SetResourceQuota(grpc::ResourceQuota("cuzk").SetMaxThreads(kMaxCalls));
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // else two daemons could share a port unnoticed
+  // A C1 of 51 MB would wait for the other side every 64 KiB.
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, 8 << 20);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, 1 << 20);
   builder.RegisterService(state.service.get());
   std::vector<int> ports(addresses.size(), 0);
   for (size_t i = 0; i < addresses.size(); i++) {
