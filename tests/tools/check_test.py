@@ -39,7 +39,10 @@ class Isa(unittest.TestCase):
         for instruction in ["vpaddq %zmm0,%zmm1,%zmm2", "mulx   %rax,%rbx,%rcx", "adox   %rax,%rbx", "vzeroupper "]:
             self.assertEqual(len(self.faults("cuzk::Fr::operator*(cuzk::Fr const&)", instruction)), 1, instruction)
 
+        self.assertEqual(len(self.faults("cuzk::Fr::add(cuzk::ifma::Vector)", "vpaddq %zmm0,%zmm1,%zmm2")), 1, "a kernel's type")
+
     def test_right(self):
+        self.assertEqual(self.faults("void cuzk::(anonymous namespace)::ifma::f<cuzk::Fr>(int)", "vpaddq %zmm0,%zmm1,%zmm2"), [])
         self.assertEqual(self.faults("cuzk::kernels::adx::fr_mul(cuzk::Fr*)", "mulx   %rax,%rbx,%rcx"), [])
         self.assertEqual(self.faults("cuzk::Fr::square() const", "mul    %rcx"), [])
 
