@@ -1,7 +1,6 @@
 #include "groth16/files.h"
 
 #include <fcntl.h>
-#include <openssl/evp.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 
 #include "curve/encoding.h"
 #include "groth16/subgroup_batch.h"
+#include "hash/blake2.h"
 #include "mem/mapped_file.h"
 
 namespace cuzk::groth16 {
@@ -58,30 +58,30 @@ Status decode_checked(Point& out, const uint8_t* bytes, std::string_view name) {
   return {};
 }
 
-// What bytes that are no keys seem to be. The first byte of a key is the top of a coordinate below p, so at most 0x1a.
+bool is_text(ByteSpan bytes) {
+  return std::all_of(bytes.begin(), bytes.end(),
+                     [](uint8_t c) { return (c >= ' ' && c <= '~') || c == '\t' || c == '\r' || c == '\n'; });
+}
+
+// What bytes that are no key seem to be.
 std::string describe_content(ByteSpan bytes) {
   if (bytes.empty()) return "empty";
-  std::string_view text = as_text(bytes.first(std::min<size_t>(bytes.size(), 512)));
-  size_t start = text.find_first_not_of(" \t\r\n");
-  bool printable = std::all_of(text.begin(), text.end(),
-                               [](char c) { return (c >= ' ' && c <= '~') || c == '\t' || c == '\r' || c == '\n'; });
-  if (start == std::string_view::npos || !printable) return fmt::format("something else, {} bytes", bytes.size());
-  text.remove_prefix(start);
-  std::string_view kind = text[0] == '<'                                ? "HTML"
-                          : text[0] == '{'                              ? "JSON"
-                          : text.starts_with("version https://git-lfs") ? "a Git LFS pointer"
-                                                                        : "text";
+  const ByteSpan head = bytes.first(std::min<size_t>(bytes.size(), 512));
+  std::string_view text = as_text(head), kind = "something else";
+  text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+  if (is_text(head) && !text.empty()) {
+    kind = text[0] == '<'                                ? "HTML"
+           : text[0] == '{'                              ? "JSON"
+           : text.starts_with("version https://git-lfs") ? "a Git LFS pointer"
+                                                         : "text";
+  }
   return fmt::format("{}, {} bytes", kind, bytes.size());
 }
 
-// Refuses what is visibly no key file: nothing, text, or a first byte that no coordinate below its three flags has.
+// Refuses what is visibly no key file: nothing, text, or a first byte that, below its three flags, no coordinate below p has.
 Status expect_key_file(ByteSpan file, std::string_view kind) {
-  auto is_text = [](uint8_t c) { return (c >= ' ' && c <= '~') || c == '\t' || c == '\r' || c == '\n'; };
-  ByteSpan head = file.first(std::min<size_t>(file.size(), 64));
-  if (file.empty() || (file[0] & 0x1f) > 0x1a || std::all_of(head.begin(), head.end(), is_text)) {
-    return fail(Code::kInvalidParams, "not {} but {}: fetch it again", kind, describe_content(file));
-  }
-  return {};
+  if (!file.empty() && (file[0] & 0x1f) <= 0x1a && !is_text(file.first(std::min<size_t>(file.size(), 64)))) return {};
+  return fail(Code::kInvalidParams, "not {} but {}: fetch it again", kind, describe_content(file));
 }
 
 Result<VerifyingKey> decode_vk_points(ByteSpan file, const Section& ic) {
@@ -126,7 +126,9 @@ uint64_t section_end(const Section& section) { return section.offset + section.c
 Result<Section> ic_section(ByteSpan file, std::optional<uint64_t> wanted) {
   if (file.size() < kVkHeadBytes)
     return fail(Code::kInvalidParams, "the file ends inside the verifying key, after {} bytes", file.size());
-  return read_section(file, kVkHeadBytes, "ic", kG1UncompressedBytes, wanted);
+  CUZK_TRY_ASSIGN(Section ic, read_section(file, kVkHeadBytes, "ic", kG1UncompressedBytes, wanted));
+  if (ic.count == 0) return fail(Code::kInvalidParams, "ic is empty");
+  return ic;
 }
 
 // Collects the first fault, by index, of pieces that are checked at once.
@@ -178,16 +180,6 @@ Status decode_section(ByteSpan file, const Section& section, Check check, exec::
   return {};
 }
 
-Result<std::string> blake2b_hex(ByteSpan bytes) {
-  std::array<uint8_t, 64> digest;
-  unsigned length = 0;
-  if (EVP_Digest(bytes.data(), bytes.size(), digest.data(), &length, EVP_blake2b512(), nullptr) != 1 ||
-      length != digest.size()) {
-    return fail(Code::kInternal, "BLAKE2b-512 is not available in libcrypto");
-  }
-  return to_hex(digest);
-}
-
 bool record_fits(const fs::path& params, const mem::MappedFile& file) {
   std::ifstream in(checked_record_path(params));
   auto record = nlohmann::json::parse(in, nullptr, false);
@@ -197,7 +189,7 @@ bool record_fits(const fs::path& params, const mem::MappedFile& file) {
 }
 
 Status write_record(const fs::path& params, const mem::MappedFile& file) {
-  CUZK_TRY_ASSIGN(std::string digest, blake2b_hex(file.bytes()));
+  const std::string digest = to_hex(hash::blake2b_512(file.bytes()));
   CUZK_TRY_ASSIGN(const mem::MappedFile now, mem::MappedFile::open(params));
   if (now.bytes().size() != file.bytes().size() || now.modified_ns() != file.modified_ns()) {
     return fail(Code::kIo, "the file changed while it was read");
@@ -255,7 +247,6 @@ Bytes encode_vk(const VerifyingKey& vk) {
 Result<VerifyingKey> decode_vk(ByteSpan bytes) {
   CUZK_TRY(expect_key_file(bytes, "a verifying key"));
   CUZK_TRY_ASSIGN(Section ic, ic_section(bytes, std::nullopt));
-  if (ic.count == 0) return fail(Code::kInvalidParams, "ic is empty");
   if (section_end(ic) != bytes.size())
     return fail(Code::kInvalidParams, "{} trailing bytes after ic", bytes.size() - section_end(ic));
   return decode_vk_points(bytes, ic);

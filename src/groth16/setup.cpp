@@ -1,9 +1,8 @@
 #include "groth16/setup.h"
 
-#include <openssl/sha.h>
-
 #include <nlohmann/json.hpp>
 
+#include "hash/blake2.h"
 #include "msm/fixed_base.h"
 #include "r1cs/bitmap.h"
 
@@ -138,9 +137,8 @@ VerifyingKey make_vk(const r1cs::Circuit& circuit, const QapValues& qap, const T
 Toxic toxic_from_seed(uint64_t seed) {
   Toxic toxic;
   for (const NamedSecret& secret : kSecrets) {
-    std::string label = fmt::format("refgen/{}/{}", secret.name, seed);
-    std::array<uint8_t, SHA512_DIGEST_LENGTH> digest;
-    SHA512(as_bytes(label).data(), label.size(), digest.data());
+    const std::string label = fmt::format("refgen/{}/{}", secret.name, seed);
+    const hash::Bytes64 digest = hash::sha512(as_bytes(label));
     std::array<uint64_t, 8> wide;
     for (size_t i = 0; i < wide.size(); i++) wide[i] = load_le<uint64_t>(digest.data() + 8 * i);
     toxic.*secret.member = Fr::from_wide(wide);
