@@ -13,6 +13,14 @@ namespace cuzk::msm {
 inline uint64_t low_limb(const Fp& x) { return x.raw()[0]; }
 inline uint64_t low_limb(const Fp2& x) { return x.c0.raw()[0]; }
 
+// Points need not be aligned to cache lines, so the last byte may lie in one line more.
+template <class F>
+void prefetch(const Affine<F>& point) {
+  const char* const bytes = reinterpret_cast<const char*>(&point);
+  for (size_t offset = 0; offset < sizeof(point); offset += 64) __builtin_prefetch(bytes + offset);
+  __builtin_prefetch(bytes + sizeof(point) - 1);
+}
+
 // Many independent affine additions with one inversion (Montgomery's trick): 5 multiplications and a square each. Complete:
 // infinity, equal and opposite points included.
 template <class F>

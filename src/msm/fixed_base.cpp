@@ -1,5 +1,7 @@
 #include "msm/fixed_base.h"
 
+#include <cstdlib>
+
 #include "msm/batch_add.h"
 
 namespace cuzk::msm {
@@ -72,11 +74,22 @@ void FixedBase<F>::mul(std::span<const Fr> scalars, std::span<Affine<F>> out, ex
     OwnBatchAdd<F> batch;
     std::vector<Digits::Prepared> prepared(kBatch);
     std::vector<uint32_t> places(kBatch);
-    auto multiple = [&](size_t i, unsigned window) {
-      const int64_t digit = digits_.digit(prepared[i], window);
-      if (digit == 0) return Affine<F>::infinity();
-      const Affine<F>& entry = table_[window * digits_.buckets() + static_cast<size_t>(digit < 0 ? -digit : digit) - 1];
-      return digit < 0 ? -entry : entry;
+    std::vector<int32_t> chosen(kBatch);
+    // set(i, entry of the window) for every scalar; the tables are larger than the caches.
+    auto for_entries = [&](size_t count, unsigned window, auto&& set) {
+      const auto entry = [entries = &table_[window * digits_.buckets()]](int32_t digit) -> const Affine<F>& {
+        return entries[std::max(std::abs(digit), 1) - 1];
+      };
+      for (size_t i = 0; i < count; i++) chosen[i] = static_cast<int32_t>(digits_.digit(prepared[i], window));
+      for (size_t i = 0; i < count; i++) {
+        constexpr size_t kAhead = 24;
+        if (i + kAhead < count) prefetch(entry(chosen[i + kAhead]));
+        if (chosen[i] == 0) {
+          set(i, Affine<F>::infinity());
+        } else {
+          set(i, chosen[i] < 0 ? -entry(chosen[i]) : entry(chosen[i]));
+        }
+      }
     };
     for (size_t at = begin; at < end;) {
       size_t count = 0;
@@ -88,9 +101,9 @@ void FixedBase<F>::mul(std::span<const Fr> scalars, std::span<Affine<F>> out, ex
           places[count++] = static_cast<uint32_t>(at - begin);
         }
       }
-      for (size_t i = 0; i < count; i++) batch.add.set_first(i, multiple(i, 0));
+      for_entries(count, 0, [&](size_t i, const Affine<F>& entry) { batch.add.set_first(i, entry); });
       for (unsigned window = 1; window < digits_.windows(); window++) {
-        for (size_t i = 0; i < count; i++) batch.add.set_second(i, multiple(i, window));
+        for_entries(count, window, [&](size_t i, const Affine<F>& entry) { batch.add.set_second(i, entry); });
         batch.add.run(count);
       }
       for (size_t i = 0; i < count; i++) out[begin + places[i]] = batch.add.first(i);

@@ -196,12 +196,6 @@ struct Sum {
     }
     return out;
   }
-
-  static void prefetch(const Affine<F>& point) {
-    for (size_t offset = 0; offset < sizeof(point); offset += 64) {
-      __builtin_prefetch(reinterpret_cast<const char*>(&point) + offset);
-    }
-  }
 };
 
 }  // namespace

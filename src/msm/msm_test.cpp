@@ -155,7 +155,7 @@ TEST(MsmG1, PointWithZeroX) {
 TYPED_TEST(Msm, EveryWindowWidth) {
   const Progression<TypeParam> bases(50, 5);
   const auto scalars = random_scalars(50, 5);
-  for (unsigned bits = 1; bits <= 13; bits++) {
+  for (unsigned bits : {1, 2, 3, 7, 12}) {
     for (size_t chains = 1; chains <= size_t{1} << (bits - 1); chains *= 8) {
       Plan chosen = plan({50, this->kG2}, 2);
       chosen.window_bits = bits;
