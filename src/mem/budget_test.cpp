@@ -193,7 +193,7 @@ TEST(Budget, AgreesWithAModel) {
     }
   };
 
-  for (int step = 0; step < 2000; step++) {
+  for (int step = 0; step < 600; step++) {
     const size_t pick = held.empty() ? 0 : random() % held.size();
     switch (random() % 5) {
       case 0:
