@@ -34,7 +34,7 @@ class Domain {
   size_t size() const { return size_t{1} << log2_size_; }
   // w, a primitive root of unity of order size().
   const Fr& root() const { return root_; }
-  // Memory held by the tables: 2.6 MiB at 2^22, 15 MiB at 2^32.
+  // Memory held by the tables: 1.3 MB at 2^22, 6 MB at 2^32.
   size_t bytes() const;
 
   // Coefficients in bit-reversed order to values in natural order; `data` has size() elements.
