@@ -1,10 +1,9 @@
 #include "filecoin/check.h"
 
 #include <algorithm>
-#include <atomic>
-#include <mutex>
 
 #include "filecoin/challenges.h"
+#include "filecoin/first_failure.h"
 #include "filecoin/graph.h"
 #include "filecoin/labels.h"
 #include "filecoin/paths.h"
@@ -143,21 +142,12 @@ Status check_vanilla(const SealCommit& commit, exec::Pool& pool) {
     challenges.push_back(porep_challenges(kind, shape, statement, k));
   }
 
-  const size_t count = size_t{kind.partitions} * shape.challenges_per_partition;
-  std::atomic<size_t> first_failure = count;
-  std::mutex mutex;
-  Status result;
-  pool.for_each(count, [&](size_t index) {
-    if (index > first_failure.load()) return;
-    const size_t k = index / shape.challenges_per_partition, i = index % shape.challenges_per_partition;
-    Status status = ChallengeCheck(commit, shape, graph, commit.partitions[k][i], challenges[k][i]).run();
-    if (status) return;
-    std::lock_guard lock(mutex);
-    if (index > first_failure) return;
-    first_failure = index;
-    result = tl::unexpected<Error>(std::move(status).error().within(fmt::format("partition {}, challenge {}", k, i)));
+  const size_t each = shape.challenges_per_partition;
+  return first_failure(pool, kind.partitions * each, [&](size_t index) {
+    const size_t k = index / each, i = index % each;
+    return named(ChallengeCheck(commit, shape, graph, commit.partitions[k][i], challenges[k][i]).run(),
+                 "partition {}, challenge {}", k, i);
   });
-  return result;
 }
 
 }  // namespace cuzk::filecoin

@@ -1,27 +1,11 @@
 #include "filecoin/post_input.h"
 
 #include <algorithm>
-#include <fstream>
-#include <nlohmann/json.hpp>
+
+#include "filecoin/input_files.h"
 
 namespace cuzk::filecoin {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-constexpr uintmax_t kMaxFileBytes = uintmax_t{64} << 20;
-
-Result<Bytes32> element(std::string_view name, ByteSpan bytes) {
-  Bytes32 out;
-  if (bytes.size() != out.size()) {
-    return fail(Code::kInvalidInput, "{} must be exactly 32 bytes, got {}", name, bytes.size());
-  }
-  std::ranges::copy(bytes, out.begin());
-  if (!Fr::from_bytes_le(out)) {
-    return fail(Code::kInvalidInput, "{} is not below the field order; clear the top two bits of its last byte", name);
-  }
-  return out;
-}
 
 Status check_counts(const PostRequest& request, const PostShape& shape) {
   const size_t count = request.vanilla_proofs.size();
@@ -51,75 +35,25 @@ Status order_sectors(std::vector<PostSectorProof>& sectors) {
   return fail(Code::kInvalidInput, "sector {} is there twice, with different vanilla proofs", twice->sector_id);
 }
 
-Result<Bytes> read_file(const std::filesystem::path& path) {
-  std::error_code error;
-  const uintmax_t size = std::filesystem::file_size(path, error);
-  if (error) return fail(Code::kNotFound, "'{}' cannot be read: {}", path.string(), error.message());
-  if (size > kMaxFileBytes) {
-    return fail(Code::kTooLarge, "'{}' has {} bytes, more than the limit of {}", path.string(), size, kMaxFileBytes);
-  }
-  Bytes bytes(size);
-  std::ifstream file(path, std::ios::binary);
-  if (!file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size))) {
-    return fail(Code::kIo, "'{}' cannot be read", path.string());
-  }
-  return bytes;
-}
-
-Status write_file(const std::filesystem::path& path, ByteSpan bytes) {
-  std::ofstream file(path, std::ios::binary);
-  file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  file.close();
-  return file ? Status() : fail(Code::kIo, "'{}' cannot be written", path.string());
-}
-
-Result<std::string> text(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  if (found == object.end() || !found->is_string()) return fail(Code::kInvalidInput, "'{}' is no text", name);
-  return found->get<std::string>();
-}
-
-Result<Bytes32> hex_element(const Json& object, const char* name) {
-  CUZK_TRY_ASSIGN(const std::string hex, text(object, name));
-  auto bytes = from_hex(hex);
-  if (!bytes) return tl::unexpected<Error>(std::move(bytes).error().within(name));
-  return element(name, *bytes);
-}
-
-// Big-endian without leading zeros.
-std::string short_hex(const Fr& value) {
-  Bytes32 bytes;
-  value.to_bytes_be(bytes);
-  const std::string digits = to_hex(bytes);
-  return digits.substr(std::min(digits.find_first_not_of('0'), digits.size() - 1));
-}
-
 Result<PostInput> read_fields(const Json& json, const std::filesystem::path& folder) {
-  if (!json.is_object()) return fail(Code::kInvalidInput, "the file holds no json object");
-  CUZK_TRY_ASSIGN(const std::string kind_name, text(json, "kind"));
+  CUZK_TRY_ASSIGN(const std::string kind_name, text_member(json, "kind"));
   PostKind kind = PostKind::kWinning;
   if (kind_name != post_kind_name(kind)) kind = PostKind::kWindow;
   if (kind_name != post_kind_name(kind)) return fail(Code::kInvalidInput, "'kind' is neither winning nor window");
-  CUZK_TRY_ASSIGN(const std::string size_name, text(json, "size"));
-  CUZK_TRY_ASSIGN(const uint64_t size, parse_size(size_name));
-  CUZK_TRY_ASSIGN(const std::string api_name, text(json, "api"));
+  CUZK_TRY_ASSIGN(const uint64_t size, size_member(json, "size"));
+  CUZK_TRY_ASSIGN(const std::string api_name, text_member(json, "api"));
   CUZK_TRY_ASSIGN(const ApiVersion api, parse_api_version(api_name));
 
   PostRequest request;
   CUZK_TRY_ASSIGN(request.proof, post_proof(kind, size, api));
-  CUZK_TRY_ASSIGN(const Bytes32 randomness, hex_element(json, "randomness"));
+  CUZK_TRY_ASSIGN(const Bytes32 randomness, hex_member(json, "randomness"));
   request.randomness = randomness;
-  CUZK_TRY_ASSIGN(request.prover_id, hex_element(json, "prover_id"));
-  const auto sectors = json.find("sectors");
-  if (sectors == json.end() || !sectors->is_array()) return fail(Code::kInvalidInput, "'sectors' is no list");
+  CUZK_TRY_ASSIGN(request.prover_id, hex_member(json, "prover_id"));
+  CUZK_TRY_ASSIGN(const Json sectors, list_member(json, "sectors"));
   std::vector<Bytes> files;
-  for (const Json& sector : *sectors) {
-    if (!sector.is_object()) return fail(Code::kInvalidInput, "'sectors' holds something else than objects");
-    CUZK_TRY_ASSIGN(const std::string name, text(sector, "vanilla"));
-    if (std::filesystem::path(name).filename() != name) {
-      return fail(Code::kInvalidInput, "'{}' is no file beside the json file", name);
-    }
-    CUZK_TRY_ASSIGN(files.emplace_back(), read_file(folder / name));
+  for (const Json& sector : sectors) {
+    CUZK_TRY_ASSIGN(const std::string name, text_member(sector, "vanilla"));
+    CUZK_TRY_ASSIGN(files.emplace_back(), read_beside(folder, name));
   }
   request.vanilla_proofs.assign(files.begin(), files.end());
   return parse_post(request);
@@ -136,8 +70,8 @@ PostStatement PostInput::statement() const {
 Result<PostInput> parse_post(const PostRequest& request) {
   CUZK_TRY_ASSIGN(const PostShape shape, post_shape(request.proof.kind, request.proof.sector_bytes));
   PostInput input{request.proof, {}, {}, {}, request.partition.value_or(0)};
-  CUZK_TRY_ASSIGN(input.randomness, element("randomness", request.randomness));
-  CUZK_TRY_ASSIGN(input.prover_id, element("prover_id", request.prover_id));
+  CUZK_TRY_ASSIGN(input.randomness, element_from("randomness", request.randomness));
+  CUZK_TRY_ASSIGN(input.prover_id, element_from("prover_id", request.prover_id));
   CUZK_TRY(check_counts(request, shape));
   for (size_t i = 0; i < request.vanilla_proofs.size(); i++) {
     auto proof = read_post_proof(request.vanilla_proofs[i], shape);
@@ -177,10 +111,9 @@ Status write_post(const PostInput& input, const std::filesystem::path& folder) {
   json["partitions"] = partitions;
   for (uint32_t k = 0; k < partitions; k++) {
     CUZK_TRY_ASSIGN(const std::vector<Fr> inputs, post_public_inputs(shape, input.proof.api, statement, k));
-    Json& list = json["public_inputs"].emplace_back();
-    for (const Fr& value : inputs) list.push_back(short_hex(value));
+    json["public_inputs"].push_back(short_hex(inputs));
   }
-  return write_file(folder / fmt::format("{}.json", kind), as_bytes(json.dump(2)));
+  return write_file(folder / fmt::format("{}.json", kind), as_bytes(json.dump(2) + "\n"));
 }
 
 }  // namespace cuzk::filecoin

@@ -1,10 +1,9 @@
 #include "filecoin/post_vanilla.h"
 
 #include <algorithm>
-#include <atomic>
-#include <mutex>
 
 #include "filecoin/bincode.h"
+#include "filecoin/first_failure.h"
 #include "filecoin/paths.h"
 #include "hash/sha256.h"
 
@@ -123,23 +122,14 @@ Status check_post(const PostShape& shape, ApiVersion api, const PostStatement& s
     return fail(Code::kInvalidInput, "{} vanilla proofs of {} sectors", proofs.size(), statement.sectors.size());
   }
   const std::vector<unsigned> arities = path_arities(shape.sector);
-  std::atomic<size_t> first_failure = proofs.size();
-  std::mutex mutex;
-  Status result;
-  pool.for_each(proofs.size(), [&](size_t i) {
-    if (i > first_failure.load()) return;
+  return first_failure(pool, proofs.size(), [&](size_t i) {
     const PostStatement::Sector& sector = statement.sectors[i];
     Status status = check_sector(proofs[i], post_challenges(shape, api, statement, i), arities);
     if (status && (proofs[i].sector_id != sector.id || proofs[i].comm_r != sector.comm_r)) {
       status = fail(Code::kUnsatisfied, "its vanilla proof is of another sector");
     }
-    if (status) return;
-    std::lock_guard lock(mutex);
-    if (i > first_failure) return;
-    first_failure = i;
-    result = named(std::move(status), "sector {}", sector.id);
+    return named(std::move(status), "sector {}", sector.id);
   });
-  return result;
 }
 
 }  // namespace cuzk::filecoin
