@@ -52,27 +52,6 @@ Bytes write_update_proof(const UpdateShape& shape, const UpdateProof& proof) {
   return std::move(writer).finish();
 }
 
-Result<SectorUpdate> read_update(const UpdateShape& shape, const UpdateStatement& statement,
-                                 std::span<const ByteSpan> proofs) {
-  if (proofs.size() != shape.partitions) {
-    return fail(Code::kInvalidInput, "an update of a {} sector has {} partition proofs, not {}",
-                format_size(shape.sector_bytes), shape.partitions, proofs.size());
-  }
-  const size_t expected = update_proof_bytes(shape);
-  for (size_t k = 0; k < proofs.size(); k++) {
-    if (proofs[k].size() >= expected) continue;
-    return fail(Code::kInvalidInput, "partition {}: its vanilla proof is cut short: {} bytes of {}", k,
-                proofs[k].size(), expected);
-  }
-  SectorUpdate out{shape, statement, {}};
-  for (size_t k = 0; k < proofs.size(); k++) {
-    auto proof = read_update_proof(shape, proofs[k]);
-    if (!proof) return tl::unexpected<Error>(std::move(proof).error().within(fmt::format("partition {}", k)));
-    out.partitions.push_back(std::move(*proof));
-  }
-  return out;
-}
-
 Fr update_digest(const Fr& x, const Fr& y) { return hash::poseidon(std::array{x, y}, hash::kRandomnessTag); }
 
 std::vector<uint64_t> update_challenges(const UpdateShape& shape, const Fr& comm_r_new, uint32_t partition) {

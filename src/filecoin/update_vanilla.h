@@ -39,9 +39,6 @@ struct SectorUpdate {
 size_t update_proof_bytes(const UpdateShape& shape);
 Result<UpdateProof> read_update_proof(const UpdateShape& shape, ByteSpan bytes);
 Bytes write_update_proof(const UpdateShape& shape, const UpdateProof& proof);
-// One text a partition: their number and all their lengths are checked before any is read.
-Result<SectorUpdate> read_update(const UpdateShape& shape, const UpdateStatement& statement,
-                                 std::span<const ByteSpan> proofs);
 
 // Poseidon of two numbers under the tag of the update's randomness.
 Fr update_digest(const Fr& x, const Fr& y);
