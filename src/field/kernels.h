@@ -20,8 +20,8 @@ struct Kernels {
   using Binary = void (*)(F* out, const F* a, const F* b, size_t count);
   template <class F>
   using Unary = void (*)(F* out, const F* a, size_t count);
-  // The last step of affine additions (x1, y1) <- (x1, y1) + (x2, y2), given the numerator and the inverted denominator of
-  // each slope: slope = numerator inverse, x3 = slope^2 - x1 - x2, y3 = slope (x1 - x3) - y1.
+  // The last step of affine additions (x1, y1) <- (x1, y1) + (x2, y2), given the numerator and the inverted denominator
+  // of each slope: slope = numerator inverse, x3 = slope^2 - x1 - x2, y3 = slope (x1 - x3) - y1.
   template <class F>
   using FinishAdditions = void (*)(F* x1, F* y1, const F* x2, const F* numerator, const F* inverse, size_t count);
   // Over count pairs (lo[i], hi[i]), each with its own twiddle w[i].

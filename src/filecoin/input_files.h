@@ -1,5 +1,6 @@
 #pragma once
-// Inputs as files: a json text that says what is proved, and the vanilla proofs beside it. The form of the reference vectors.
+// Inputs as files: a json text that says what is proved, and the vanilla proofs beside it. The form of the reference
+// vectors.
 
 #include <filesystem>
 #include <nlohmann/json.hpp>

@@ -13,8 +13,8 @@
 
 namespace cuzk::filecoin::testing {
 
-// Makes the parameters of vectors/params/<name>.json from their secrets, at `path`, and compares the file, its sections and
-// the verifying key.
+// Makes the parameters of vectors/params/<name>.json from their secrets, at `path`, and compares the file, its sections
+// and the verifying key.
 inline void expect_params(const std::string& name, const r1cs::Circuit& circuit, const std::filesystem::path& path,
                           exec::Pool& pool) {
   const nlohmann::json expected = read_json(cuzk::testing::vectors() / "params" / (name + ".json"));
@@ -35,8 +35,8 @@ inline void expect_params(const std::string& name, const r1cs::Circuit& circuit,
   }
 }
 
-// Proves each partition that vectors/proofs/<name>.json tells of with its r and s, compares the bytes, verifies them, and
-// checks that neither one flipped bit nor one changed input passes.
+// Proves each partition that vectors/proofs/<name>.json tells of with its r and s, compares the bytes, verifies them,
+// and checks that neither one flipped bit nor one changed input passes.
 inline void expect_proofs(const std::string& name, const groth16::CircuitSource& source, const r1cs::Circuit& circuit,
                           const groth16::Parameters& parameters, exec::Pool& pool) {
   SCOPED_TRACE(name);

@@ -74,8 +74,8 @@ class PartitionCheck {
     return r_new == r_old + d_new * rho ? Status() : wrong("its leaf is not the old replica's plus data times rho");
   }
 
-  // The apex leaves' root climbs on as the first challenge's data path does. Each challenge's data path leads to comm_d_new
-  // too, so that it passes through its apex leaf.
+  // The apex leaves' root climbs on as the first challenge's data path does. Each challenge's data path leads to
+  // comm_d_new too, so that it passes through its apex leaf.
   Status apex() const {
     std::vector<Bytes32> row = proof_.apex_leaves;
     for (; row.size() > 1; row.resize(row.size() / 2)) {

@@ -6,10 +6,10 @@
 
 namespace cuzk::filecoin {
 
-// Whether the circuits of all partitions can be satisfied and verify: both comm_r, the challenges that comm_r_new gives,
-// every Merkle path, the encoding of every challenged node, and that the apex leaves are those of comm_d_new. kUnsatisfied
-// names partition, challenge and check of the first failure, such as "partition 3, challenge 7: proof_r_new: ...";
-// kInvalidInput for counts that are not the shape's. Partitions that are missing are passed over.
+// Whether the circuits of all partitions can be satisfied and verify: both comm_r, the challenges that comm_r_new
+// gives, every Merkle path, the encoding of every challenged node, and that the apex leaves are those of comm_d_new.
+// kUnsatisfied names partition, challenge and check of the first failure, such as "partition 3, challenge 7:
+// proof_r_new: ..."; kInvalidInput for counts that are not the shape's. Partitions that are missing are passed over.
 Status check_update(const SectorUpdate& update, exec::Pool& pool);
 
 }  // namespace cuzk::filecoin

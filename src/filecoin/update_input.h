@@ -21,8 +21,8 @@ Result<SectorUpdate> parse_update(const UpdateRequest& request);
 // beside it that hold them; one that is not there is a partition that is missing. What follows from these is not read.
 // kNotFound, kIo, kTooLarge, or kInvalidInput naming the field.
 Result<SectorUpdate> read_update(const std::filesystem::path& json);
-// Writes update.json and update-<partition>.vanilla into an existing folder; in the json file also what the trees' roots
-// and the public inputs are.
+// Writes update.json and update-<partition>.vanilla into an existing folder; in the json file also what the trees'
+// roots and the public inputs are.
 Status write_update(const SectorUpdate& update, const std::filesystem::path& folder);
 
 }  // namespace cuzk::filecoin

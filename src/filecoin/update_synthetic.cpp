@@ -13,8 +13,8 @@ using synthetic::poseidon;
 
 constexpr uint64_t kKinds = 16;
 
-// A node of kind k has the kinds 5k + 1 + 2^(height mod 3) side (mod kKinds) below it, which stand at that height. So the 2, 4
-// or 8 nodes below a node of a Poseidon tree, whose levels end at multiples of 3, are all of different kinds.
+// A node of kind k has the kinds 5k + 1 + 2^(height mod 3) side (mod kKinds) below it, which stand at that height. So
+// the 2, 4 or 8 nodes below a node of a Poseidon tree, whose levels end at multiples of 3, are all of different kinds.
 uint64_t kind_below(uint64_t kind, unsigned height, uint64_t side) {
   return (5 * kind + 1 + (side << height % 3)) % kKinds;
 }

@@ -78,7 +78,8 @@ std::string describe_content(ByteSpan bytes) {
   return fmt::format("{}, {} bytes", kind, bytes.size());
 }
 
-// Refuses what is visibly no key file: nothing, text, or a first byte that, below its three flags, no coordinate below p has.
+// Refuses what is visibly no key file: nothing, text, or a first byte that, below its three flags, no coordinate below
+// p has.
 Status expect_key_file(ByteSpan file, std::string_view kind) {
   if (!file.empty() && (file[0] & 0x1f) <= 0x1a && !is_text(file.first(std::min<size_t>(file.size(), 64)))) return {};
   return fail(Code::kInvalidParams, "not {} but {}: fetch it again", kind, describe_content(file));

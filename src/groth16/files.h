@@ -1,9 +1,9 @@
 #pragma once
 // The official .vk and .params files: filecoin-spec F.5 and F.6, read and written byte for byte.
 //
-// A parameter file is checked before use. Lengths come first, against the file's size and the circuit, and cost nothing;
-// then every point is decoded. Errors of this header are kInvalidParams unless the system refuses (kNotFound, kIo); they
-// name the section and the index: "l[17] is not on the curve", "the file ends inside h at point 3 of 15".
+// A parameter file is checked before use. Lengths come first, against the file's size and the circuit, and cost
+// nothing; then every point is decoded. Errors of this header are kInvalidParams unless the system refuses (kNotFound,
+// kIo); they name the section and the index: "l[17] is not on the curve", "the file ends inside h at point 3 of 15".
 
 #include <array>
 #include <filesystem>
@@ -79,8 +79,9 @@ Result<LoadedParameters> load_params(const std::filesystem::path& path, const st
 // parameters.json publishes) and what was checked.
 std::filesystem::path checked_record_path(const std::filesystem::path& params);
 
-// Writes a parameter file section by section, so that no more than a piece need be in memory. The file appears under its
-// name at commit(); before that, and for ever where commit() is not reached, there is only a temporary one, then removed.
+// Writes a parameter file section by section, so that no more than a piece need be in memory. The file appears under
+// its name at commit(); before that, and for ever where commit() is not reached, there is only a temporary one, then
+// removed.
 class ParamsWriter {
  public:
   static Result<ParamsWriter> create(const std::filesystem::path& path);

@@ -1,9 +1,9 @@
 #pragma once
 // The prover (Groth 2016, section 3.2, Prove; filecoin-spec F.3), on the CPU.
 //
-// It verifies nothing: whoever asked for a proof verifies it (decision D9) and, where it does not hold, names the broken
-// constraint with explain_failure(). c is taken as a * b on the domain (decision D3), so a witness that breaks a constraint
-// gives a proof that does not verify, not an error here.
+// It verifies nothing: whoever asked for a proof verifies it (decision D9) and, where it does not hold, names the
+// broken constraint with explain_failure(). c is taken as a * b on the domain (decision D3), so a witness that breaks a
+// constraint gives a proof that does not verify, not an error here.
 
 #include "base/result.h"
 #include "exec/pool.h"
@@ -27,7 +27,8 @@ struct Pending {
   G2 b_g2;
 };
 
-// About the memory that start() takes at its peak, beside its arguments: three vectors over the domain, or the largest MSM.
+// About the memory that start() takes at its peak, beside its arguments: three vectors over the domain, or the largest
+// MSM.
 uint64_t start_bytes(const r1cs::Circuit& circuit, size_t threads);
 
 // kInvalidParams where the parameters are of another circuit, kInvalidInput where the witness is.
@@ -42,8 +43,8 @@ Result<Proof> finish(const Pending& pending, const VerifyingKey& vk, const Fr& r
 Result<Proof> prove(const r1cs::Circuit& circuit, const Parameters& parameters, const r1cs::Witness& witness,
                     const Fr& r, const Fr& s, exec::Pool& pool, ProveTimes* times = nullptr);
 
-// Why a proof from prove() does not verify: kUnsatisfied with the row, or kVerifyFailed where every row holds, so that the
-// parameters, the public inputs or the machine are to blame.
+// Why a proof from prove() does not verify: kUnsatisfied with the row, or kVerifyFailed where every row holds, so that
+// the parameters, the public inputs or the machine are to blame.
 Error explain_failure(const r1cs::Circuit& circuit, const r1cs::Witness& witness, exec::Pool& pool);
 
 }  // namespace cuzk::groth16

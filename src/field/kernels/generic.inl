@@ -63,7 +63,8 @@ void sub(F* out, const F* a, const F* b, size_t count) {
   for_each<V::kWidth>(count, [=](size_t i, size_t n) { (V::load(a + i, n) - V::load(b + i, n)).store(out + i, n); });
 }
 
-// Sums go by coordinate, so an array of Fp2 is an array of twice as many Fp. (A cast, as an empty array may be at null.)
+// Sums go by coordinate, so an array of Fp2 is an array of twice as many Fp. (A cast, as an empty array may be at
+// null.)
 inline Fp* coordinates(Fp2* a) { return reinterpret_cast<Fp*>(a); }
 inline const Fp* coordinates(const Fp2* a) { return reinterpret_cast<const Fp*>(a); }
 inline void fp2_add(Fp2* out, const Fp2* a, const Fp2* b, size_t count) {

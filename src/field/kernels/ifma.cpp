@@ -1,8 +1,8 @@
-// Bulk kernels for processors with AVX-512 IFMA (Intel Ice Lake server 2021, AMD Zen 4 2022, and later): eight elements at a
-// time, one in each lane, in limbs of 52 bits.
+// Bulk kernels for processors with AVX-512 IFMA (Intel Ice Lake server 2021, AMD Zen 4 2022, and later): eight elements
+// at a time, one in each lane, in limbs of 52 bits.
 //
-// Source: Gueron, Krasnov 2016, "Accelerating big integer arithmetic using Intel IFMA extensions", for products with lazy
-// carries in radix 2^52.
+// Source: Gueron, Krasnov 2016, "Accelerating big integer arithmetic using Intel IFMA extensions", for products with
+// lazy carries in radix 2^52.
 
 #include "field/kernels/implementations.h"
 
@@ -12,8 +12,8 @@
 
 #include <utility>
 
-// Everything from here to the end of the region is compiled for AVX-512 and has internal linkage, so none of it can be taken
-// for the shared copy of a header's function.
+// Everything from here to the end of the region is compiled for AVX-512 and has internal linkage, so none of it can be
+// taken for the shared copy of a header's function.
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("avx512f,avx512ifma"))), apply_to = function)
 #else
@@ -232,8 +232,8 @@ struct Vector {
   CUZK_INLINE Vector sum(const Vector& o) const { return limbwise_sum(o).carried(); }
   CUZK_INLINE Vector difference(const Vector& o) const { return limbwise_difference(o).carried(); }
 
-  // A product times 2^kSpareBits, in limbs that carry nothing yet. They are signed: with the terms of the reduction a limb
-  // has at most 6 L < 2^6 terms below 2^52.
+  // A product times 2^kSpareBits, in limbs that carry nothing yet. They are signed: with the terms of the reduction a
+  // limb has at most 6 L < 2^6 terms below 2^52.
   struct Wide {
     Lanes limb[2 * L];
 
@@ -256,9 +256,9 @@ struct Vector {
       });
       return out;
     }
-    // The value times 2^(-52 L), canonical, for a value up to 6 p^2 2^kSpareBits: below p + 6 p^2/2^(64 N) < 2p before the
-    // last step. Round i adds m p 2^(52 i), which makes limb i a multiple of 2^52: its low part need not be computed, as
-    // the carry is one more than limb i's own exactly where its low part is not zero.
+    // The value times 2^(-52 L), canonical, for a value up to 6 p^2 2^kSpareBits: below p + 6 p^2/2^(64 N) < 2p before
+    // the last step. Round i adds m p 2^(52 i), which makes limb i a multiple of 2^52: its low part need not be
+    // computed, as the carry is one more than limb i's own exactly where its low part is not zero.
     CUZK_INLINE Vector reduce() const {
       const Lanes mask = broadcast(kRadixMask), inverse = broadcast(kInverse);
       Wide t = *this;
@@ -274,8 +274,8 @@ struct Vector {
       return reduced(out);
     }
   };
-  // Montgomery multiplication here divides by 2^(52 L) in place of 2^(64 N); a factor times 2^kSpareBits makes up for it.
-  // Below 2p before, it is below 2^(52 L) after.
+  // Montgomery multiplication here divides by 2^(52 L) in place of 2^(64 N); a factor times 2^kSpareBits makes up for
+  // it. Below 2p before, it is below 2^(52 L) after.
   CUZK_INLINE Wide product(const Vector& o) const {
     const Vector b = o.template scaled<kSpareBits>();
     Wide t = Wide::zero();
