@@ -8,21 +8,19 @@
 #include <string>
 #include <vector>
 
-#include "base/bytes.h"
 #include "base/result.h"
+#include "filecoin/proof_request.h"
 
 namespace cuzk::cli {
 
 // What the tools ask of a running daemon. The program's main supplies it, since this folder knows no network.
 struct Remote {
-  struct Prove {
-    std::string address, request_id;
-    uint64_t miner_id = 0, sector_number = 0;
-  };
   // The daemon's status, with the field names of the contract.
   std::function<Result<nlohmann::json>(const std::string& address, unsigned wait_seconds)> status;
   // job_id, status, proof (hex), error_message and times in ms.
-  std::function<Result<nlohmann::json>(const Prove& options, ByteSpan c1)> prove;
+  std::function<Result<nlohmann::json>(const std::string& address, const std::string& request_id,
+                                       const filecoin::ProofRequest& proof)>
+      prove;
 };
 
 // `cuzk`: runs one subcommand.

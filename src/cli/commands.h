@@ -20,8 +20,19 @@ struct DigestOptions {
 };
 Result<int> digest(const DigestOptions& options, Context& context);
 
+// What is to be proved, by exactly one of: a C1; a json file as in the reference vectors; raw vanilla proofs of a kind.
+struct StatementOptions {
+  std::optional<std::string> c1, post, update, kind;
+  // With `kind`, "winning", "window" or "update", as a request brings them.
+  std::vector<std::string> vanilla;  // files, one a sector or one a partition
+  uint64_t registered_proof = 0;
+  std::string randomness, comm_r_old, comm_r_new, comm_d_new;  // hex
+  uint32_t partition_index = 0;
+  uint64_t miner_id = 0, sector_number = 0;
+};
+
 struct WitnessOptions {
-  std::string c1;
+  StatementOptions statement;
   uint32_t partition = 0;
 };
 Result<int> witness(const WitnessOptions& options, Context& context);
@@ -35,16 +46,17 @@ struct SetupOptions {
 Result<int> setup(const SetupOptions& options, Context& context);
 
 struct ProveOptions {
-  std::string c1, out;
+  StatementOptions statement;
+  std::string out, request_id;
   std::optional<std::string> params, daemon;  // one of them
   std::optional<uint32_t> partition;          // absent: all
   std::optional<std::string> r, s;            // both or none
-  Remote::Prove remote;
 };
 Result<int> prove(const ProveOptions& options, Context& context);
 
 struct VerifyOptions {
-  std::string c1, vk, proof;
+  StatementOptions statement;
+  std::string vk, proof;
   std::optional<uint32_t> partition;  // absent: the proof is of all
 };
 Result<int> verify(const VerifyOptions& options, Context& context);
@@ -57,6 +69,17 @@ struct VanillaOptions {
   std::string out;
 };
 Result<int> vanilla_porep(const VanillaOptions& options, Context& context);
+
+// PoSts and updates are several files, in a folder.
+struct VanillaFolderOptions {
+  uint64_t sector_bytes = 0;
+  uint64_t seed = 0;
+  uint64_t sectors = 1;  // WindowPoSt
+  std::string out;
+};
+Result<int> vanilla_winning(const VanillaFolderOptions& options, Context& context);
+Result<int> vanilla_window(const VanillaFolderOptions& options, Context& context);
+Result<int> vanilla_update(const VanillaFolderOptions& options, Context& context);
 
 struct InspectOptions {
   std::string file;

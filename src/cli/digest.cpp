@@ -1,14 +1,14 @@
 #include "r1cs/digest.h"
 
-#include "cli/circuits.h"
 #include "cli/commands.h"
+#include "filecoin/circuits.h"
 
 namespace cuzk::cli {
 
 Result<int> digest(const DigestOptions& options, Context& context) {
   Stopwatch watch;
   context.progress.begin("compiling");
-  CUZK_TRY_ASSIGN(r1cs::Circuit circuit, compile_circuit(options.circuit));
+  CUZK_TRY_ASSIGN(r1cs::Circuit circuit, filecoin::compile_circuit(options.circuit.kind, options.circuit.sector_bytes));
   double compile_seconds = watch.seconds();
   context.progress.begin(fmt::format("hashing {} rows", circuit.num_constraints));
   r1cs::CircuitDigest digest = r1cs::digest(circuit, context.pool, 1 << 16, [&](uint32_t rows, const Bytes32&) {

@@ -78,9 +78,35 @@ class Tool {
   }
 
   static void add_circuit(CLI::App* sub, CircuitOptions& circuit) {
-    sub->add_option("KIND", circuit.kind, "porep")->required()->check(CLI::IsMember({"porep"}));
+    sub->add_option("KIND", circuit.kind, "porep, winning, window or update")
+        ->required()
+        ->check(CLI::IsMember({"porep", "winning", "window", "update"}));
     add_sector_size(sub, circuit.sector_bytes);
     sub->add_flag("--ni", circuit.non_interactive, "The circuit of non-interactive PoRep");
+  }
+
+  // What is to be proved: exactly one of --c1, --post, --update and --kind, the last with raw vanilla proofs.
+  static void add_statement(CLI::App* sub, StatementOptions& statement) {
+    CLI::App* one = sub->add_option_group("Statement")->require_option(1);
+    one->add_option("--c1", statement.c1, "PoRep: output of seal commit phase 1");
+    one->add_option("--post", statement.post, "WinningPoSt or WindowPoSt: json file beside its *.vanilla files");
+    one->add_option("--update", statement.update, "Sector update: json file beside its *.vanilla files");
+    CLI::Option* kind =
+        one->add_option("--kind", statement.kind, "winning, window or update, with --vanilla and what follows")
+            ->check(CLI::IsMember({"winning", "window", "update"}));
+    CLI::Option* vanilla =
+        sub->add_option("--vanilla", statement.vanilla, "Raw vanilla proofs: one a sector (PoSt) or one a partition");
+    kind->needs(vanilla);
+    vanilla->needs(kind);
+    sub->add_option("--registered-proof", statement.registered_proof, "The network's number of the proof")->needs(kind);
+    sub->add_option("--randomness", statement.randomness, "PoSt: 32 bytes of hex")->needs(kind);
+    sub->add_option("--partition-index", statement.partition_index, "WindowPoSt: the partition of the deadline")
+        ->needs(kind);
+    sub->add_option("--comm-r-old", statement.comm_r_old, "Update: 32 bytes of hex")->needs(kind);
+    sub->add_option("--comm-r-new", statement.comm_r_new, "Update: 32 bytes of hex")->needs(kind);
+    sub->add_option("--comm-d-new", statement.comm_d_new, "Update: 32 bytes of hex")->needs(kind);
+    sub->add_option("--miner", statement.miner_id, "Miner id");
+    sub->add_option("--sector", statement.sector_number, "Sector number");
   }
 
   void add_circuit_commands() {
@@ -100,11 +126,11 @@ class Tool {
   void add_proof_commands() {
     CLI::App* sub = command(app_, "witness", "Make the witness of a partition, check every row and print digests",
                             witness_, witness);
-    sub->add_option("--c1", witness_.c1, "Output of seal commit phase 1")->required();
+    add_statement(sub, witness_.statement);
     sub->add_option("--partition", witness_.partition, "Which partition, from 0")->required();
 
-    sub = command(app_, "prove", "Prove a C1 here with --params, or by a running daemon with --daemon", prove_, prove);
-    sub->add_option("--c1", prove_.c1, "Output of seal commit phase 1")->required();
+    sub = command(app_, "prove", "Prove here with --params, or by a running daemon with --daemon", prove_, prove);
+    add_statement(sub, prove_.statement);
     CLI::Option* params = sub->add_option("--params", prove_.params, "Parameter file");
     CLI::Option* daemon = sub->add_option("--daemon", prove_.daemon, "Address of a daemon: unix:///path or host:port");
     params->excludes(daemon);
@@ -115,15 +141,19 @@ class Tool {
     r->needs(s)->excludes(daemon);
     s->needs(r);
     sub->add_option("--out", prove_.out, "Proof to write, 192 bytes a partition")->required();
-    sub->add_option("--request-id", prove_.remote.request_id, "Name of the job at the daemon")->needs(daemon);
-    sub->add_option("--miner", prove_.remote.miner_id, "Miner id to tell the daemon")->needs(daemon);
-    sub->add_option("--sector", prove_.remote.sector_number, "Sector number to tell the daemon")->needs(daemon);
+    sub->add_option("--request-id", prove_.request_id, "Name of the job at the daemon")->needs(daemon);
 
-    sub = command(app_, "verify", "Verify a proof of a C1; exit code 1 where it does not hold", verify_, verify);
-    sub->add_option("--c1", verify_.c1, "Output of seal commit phase 1")->required();
+    sub = command(app_, "verify", "Verify a proof; exit code 1 where it does not hold", verify_, verify);
+    add_statement(sub, verify_.statement);
     sub->add_option("--vk", verify_.vk, "Verifying key")->required();
     sub->add_option("--proof", verify_.proof, "Proof, 192 bytes a partition")->required();
     sub->add_option("--partition", verify_.partition, "The proof is of this partition alone");
+  }
+
+  void add_vanilla_folder(CLI::App* sub) {
+    add_sector_size(sub, vanilla_folder_.sector_bytes);
+    sub->add_option("--seed", vanilla_folder_.seed, "Equal seeds give equal sectors")->required();
+    sub->add_option("--out", vanilla_folder_.out, "Folder to write to; made where it is not there")->required();
   }
 
   void add_other_commands() {
@@ -137,6 +167,14 @@ class Tool {
     sub->add_option("--seed", vanilla_.seed, "Equal seeds give equal sectors")->required();
     sub->add_flag("--bare", vanilla_.bare, "Without the wrapper of sector number and size");
     sub->add_option("--out", vanilla_.out, "File to write")->required();
+
+    sub = command(*vanilla, "winning", "A WinningPoSt's json and vanilla files", vanilla_folder_, vanilla_winning);
+    add_vanilla_folder(sub);
+    sub = command(*vanilla, "window", "A WindowPoSt's json and vanilla files", vanilla_folder_, vanilla_window);
+    add_vanilla_folder(sub);
+    sub->add_option("--sectors", vanilla_folder_.sectors, "How many sectors are proved")->check(CLI::Range(1, 100000));
+    sub = command(*vanilla, "update", "A sector update's json and vanilla files", vanilla_folder_, vanilla_update);
+    add_vanilla_folder(sub);
 
     sub = command(app_, "inspect", "Say what a file is: C1, parameters, verifying key, proof or compiled circuit",
                   inspect_, inspect);
@@ -158,6 +196,7 @@ class Tool {
   ProveOptions prove_;
   VerifyOptions verify_;
   VanillaOptions vanilla_;
+  VanillaFolderOptions vanilla_folder_;
   InspectOptions inspect_;
   StatusOptions status_;
 };

@@ -1,18 +1,16 @@
 #include "groth16/prove.h"
 
-#include "cli/commands.h"
-#include "filecoin/porep_source.h"
+#include "cli/statement.h"
 #include "groth16/files.h"
 
 namespace cuzk::cli {
 namespace {
 
-Result<int> prove_by_daemon(const ProveOptions& options, Context& context, ByteSpan c1) {
+Result<int> prove_by_daemon(const ProveOptions& options, Context& context) {
   Stopwatch watch;
-  Remote::Prove remote = options.remote;
-  remote.address = *options.daemon;
+  CUZK_TRY_ASSIGN(OwnedRequest read, read_request(options.statement));
   context.progress.begin("waiting for the daemon");
-  CUZK_TRY_ASSIGN(nlohmann::json answer, context.remote.prove(remote, c1));
+  CUZK_TRY_ASSIGN(nlohmann::json answer, context.remote.prove(*options.daemon, options.request_id, read.request));
   context.progress.end();
   Report report(answer);
   report["seconds"] = rounded(watch.seconds());
@@ -32,16 +30,15 @@ Result<groth16::Blinding> blinding_of(const ProveOptions& options) {
   return given;
 }
 
-Result<int> prove_here(const ProveOptions& options, Context& context, Bytes c1) {
+Result<int> prove_here(const ProveOptions& options, Context& context) {
   Stopwatch watch;
-  context.progress.begin("reading the C1");
-  CUZK_TRY_ASSIGN(auto source, filecoin::make_porep_source(c1, context.pool));
-  c1 = {};
+  context.progress.begin("reading");
+  CUZK_TRY_ASSIGN(auto source, read_source(options.statement, context, filecoin::VanillaCheck::kFull));
   double parse_seconds = watch.seconds();
   uint32_t first = options.partition.value_or(0);
   uint32_t end = options.partition ? first + 1 : source->partitions();
   if (first >= source->partitions()) {
-    return fail(Code::kInvalidInput, "there is no partition {}; the C1 has {}, counted from 0", first,
+    return fail(Code::kInvalidInput, "there is no partition {}; the statement has {}, counted from 0", first,
                 source->partitions());
   }
   if (options.r && end - first != 1)
@@ -114,9 +111,7 @@ Result<int> prove_here(const ProveOptions& options, Context& context, Bytes c1) 
 
 Result<int> prove(const ProveOptions& options, Context& context) {
   if (!options.params && !options.daemon) return fail(Code::kUsage, "one of --params and --daemon is required");
-  CUZK_TRY_ASSIGN(Bytes c1, read_file(options.c1));
-  if (options.daemon) return prove_by_daemon(options, context, c1);
-  return prove_here(options, context, std::move(c1));
+  return options.daemon ? prove_by_daemon(options, context) : prove_here(options, context);
 }
 
 }  // namespace cuzk::cli

@@ -1,7 +1,7 @@
 #include "groth16/setup.h"
 
-#include "cli/circuits.h"
 #include "cli/commands.h"
+#include "filecoin/circuits.h"
 
 namespace cuzk::cli {
 namespace {
@@ -19,7 +19,7 @@ Result<int> setup(const SetupOptions& options, Context& context) {
   Stopwatch watch;
   CUZK_TRY_ASSIGN(groth16::Toxic toxic, secrets_of(options));
   context.progress.begin("compiling");
-  CUZK_TRY_ASSIGN(r1cs::Circuit circuit, compile_circuit(options.circuit));
+  CUZK_TRY_ASSIGN(r1cs::Circuit circuit, filecoin::compile_circuit(options.circuit.kind, options.circuit.sector_bytes));
   context.progress.begin("making points");
   CUZK_TRY_ASSIGN(groth16::VerifyingKey vk,
                   groth16::setup(circuit, toxic, options.out, context.pool,

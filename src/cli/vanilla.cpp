@@ -7,7 +7,11 @@
 
 #include "cli/commands.h"
 #include "filecoin/c1.h"
+#include "filecoin/post_input.h"
+#include "filecoin/post_synthetic.h"
 #include "filecoin/synthetic.h"
+#include "filecoin/update_input.h"
+#include "filecoin/update_synthetic.h"
 
 namespace cuzk::cli {
 
@@ -53,6 +57,53 @@ Result<int> vanilla_porep(const VanillaOptions& options, Context& context) {
                  {"bytes", std::filesystem::file_size(options.out, error)},
                  {"seconds", rounded(watch.seconds())},
                  {"peak_rss_bytes", peak_rss_bytes()}});
+  return 0;
+}
+
+namespace {
+
+Status make_folder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) return fail(Code::kIo, "folder '{}' cannot be made: {}", path, error.message());
+  return {};
+}
+
+Result<int> vanilla_post(filecoin::PostKind kind, const VanillaFolderOptions& options, Context& context) {
+  Stopwatch watch;
+  context.progress.begin("making up sectors");
+  // The versions in use on the network.
+  auto api = kind == filecoin::PostKind::kWinning ? filecoin::ApiVersion::kV1_0 : filecoin::ApiVersion::kV1_2;
+  CUZK_TRY_ASSIGN(filecoin::RegisteredPost proof, filecoin::post_proof(kind, options.sector_bytes, api));
+  CUZK_TRY_ASSIGN(filecoin::PostInput input,
+                  filecoin::synthetic_post(proof, options.sectors, options.seed, context.pool));
+  CUZK_TRY(make_folder(options.out));
+  CUZK_TRY(filecoin::write_post(input, options.out));
+  context.progress.end();
+  context.print({{"proof", proof.name}, {"sectors", input.sectors.size()}, {"seconds", rounded(watch.seconds())}});
+  return 0;
+}
+
+}  // namespace
+
+Result<int> vanilla_winning(const VanillaFolderOptions& options, Context& context) {
+  return vanilla_post(filecoin::PostKind::kWinning, options, context);
+}
+Result<int> vanilla_window(const VanillaFolderOptions& options, Context& context) {
+  return vanilla_post(filecoin::PostKind::kWindow, options, context);
+}
+
+Result<int> vanilla_update(const VanillaFolderOptions& options, Context& context) {
+  Stopwatch watch;
+  context.progress.begin("making up a sector");
+  CUZK_TRY_ASSIGN(filecoin::UpdateShape shape, filecoin::update_shape(options.sector_bytes));
+  filecoin::SectorUpdate update = filecoin::synthetic_update(shape, options.seed, context.pool);
+  CUZK_TRY(make_folder(options.out));
+  CUZK_TRY(filecoin::write_update(update, options.out));
+  context.progress.end();
+  context.print({{"partitions", update.partitions.size()},
+                 {"challenges", shape.challenges},
+                 {"seconds", rounded(watch.seconds())}});
   return 0;
 }
 

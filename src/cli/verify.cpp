@@ -1,7 +1,6 @@
 #include "groth16/verify.h"
 
-#include "cli/commands.h"
-#include "filecoin/porep_source.h"
+#include "cli/statement.h"
 #include "groth16/files.h"
 
 namespace cuzk::cli {
@@ -9,8 +8,7 @@ namespace cuzk::cli {
 Result<int> verify(const VerifyOptions& options, Context& context) {
   Stopwatch watch;
   context.progress.begin("reading");
-  CUZK_TRY_ASSIGN(Bytes c1, read_file(options.c1));
-  CUZK_TRY_ASSIGN(auto source, filecoin::make_porep_source(c1, context.pool, filecoin::VanillaCheck::kNone));
+  CUZK_TRY_ASSIGN(auto source, read_source(options.statement, context, filecoin::VanillaCheck::kNone));
   CUZK_TRY_ASSIGN(groth16::VerifyingKey vk, groth16::read_vk(options.vk));
   CUZK_TRY_ASSIGN(Bytes bytes, read_file(options.proof));
 

@@ -1,16 +1,13 @@
-#include "cli/commands.h"
-#include "filecoin/porep_source.h"
+#include "cli/statement.h"
 #include "r1cs/digest.h"
 
 namespace cuzk::cli {
 
 Result<int> witness(const WitnessOptions& options, Context& context) {
   Stopwatch watch;
-  context.progress.begin("reading the C1");
-  CUZK_TRY_ASSIGN(Bytes c1, read_file(options.c1));
-  // Without the native check, so that a false C1 shows which row it breaks.
-  CUZK_TRY_ASSIGN(auto source, filecoin::make_porep_source(c1, context.pool, filecoin::VanillaCheck::kNone));
-  c1 = {};
+  context.progress.begin("reading");
+  // Without the native check, so that a false statement shows which row it breaks.
+  CUZK_TRY_ASSIGN(auto source, read_source(options.statement, context, filecoin::VanillaCheck::kNone));
   context.progress.begin("compiling");
   CUZK_TRY_ASSIGN(r1cs::Circuit circuit, source->compile());
   context.progress.begin("making the witness");

@@ -58,19 +58,28 @@ Result<nlohmann::json> remote_status(const std::string& address, unsigned wait_s
   return to_json(response);
 }
 
-Result<nlohmann::json> remote_prove(const RemoteProve& options, ByteSpan c1) {
-  CUZK_TRY_ASSIGN(std::unique_ptr<v1::ProvingEngine::Stub> stub, connect(options.address));
+Result<nlohmann::json> remote_prove(const std::string& address, const std::string& request_id,
+                                    const filecoin::ProofRequest& proof) {
+  CUZK_TRY_ASSIGN(std::unique_ptr<v1::ProvingEngine::Stub> stub, connect(address));
   v1::ProveRequest request;
   v1::SubmitProofRequest& submit = *request.mutable_submit();
-  submit.set_request_id(options.request_id);
-  submit.set_proof_kind(v1::POREP_SEAL_COMMIT);
-  submit.set_miner_id(options.miner_id);
-  submit.set_sector_number(options.sector_number);
-  submit.set_vanilla_proof(c1.data(), c1.size());
+  auto text = [](ByteSpan bytes) { return std::string(as_text(bytes)); };
+  submit.set_request_id(request_id);
+  submit.set_proof_kind(static_cast<v1::ProofKind>(proof.kind));
+  submit.set_registered_proof(proof.registered_proof);
+  submit.set_miner_id(proof.miner_id);
+  submit.set_sector_number(proof.sector_number);
+  submit.set_vanilla_proof(text(proof.vanilla_proof));
+  for (ByteSpan vanilla : proof.vanilla_proofs) submit.add_vanilla_proofs(text(vanilla));
+  submit.set_randomness(text(proof.randomness));
+  submit.set_partition_index(proof.partition_index);
+  submit.set_comm_r_old(text(proof.comm_r_old));
+  submit.set_comm_r_new(text(proof.comm_r_new));
+  submit.set_comm_d_new(text(proof.comm_d_new));
   grpc::ClientContext context;
   v1::ProveResponse response;
   if (grpc::Status status = stub->Prove(&context, request, &response); !status.ok()) {
-    return tl::unexpected(to_error(status).within(options.address));
+    return tl::unexpected(to_error(status).within(address));
   }
   nlohmann::json json = to_json(response.result());
   json["proof"] = to_hex(as_bytes(response.result().proof()));

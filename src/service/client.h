@@ -4,8 +4,8 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "base/bytes.h"
 #include "base/result.h"
+#include "filecoin/proof_request.h"
 
 namespace cuzk::service {
 
@@ -13,13 +13,9 @@ namespace cuzk::service {
 // answers; a daemon that is not up yet may take `wait_seconds`.
 Result<nlohmann::json> remote_status(const std::string& address, unsigned wait_seconds = 0);
 
-struct RemoteProve {
-  std::string address;
-  std::string request_id;  // empty: the daemon makes one
-  uint64_t miner_id = 0;
-  uint64_t sector_number = 0;
-};
-// Proves a C1 and returns job_id, status, proof (hex), error_message and the times in ms.
-Result<nlohmann::json> remote_prove(const RemoteProve& options, ByteSpan c1);
+// Proves and returns job_id, status, proof (hex), error_message and the times in ms. An empty request id has the daemon
+// make one.
+Result<nlohmann::json> remote_prove(const std::string& address, const std::string& request_id,
+                                    const filecoin::ProofRequest& proof);
 
 }  // namespace cuzk::service

@@ -113,6 +113,22 @@ void fill(v1::AwaitProofResponse& response, const std::string& id, const std::op
   response.set_total_ms(in_ms(outcome->total));
 }
 
+Payload payload_of(const v1::SubmitProofRequest& request) {
+  Payload payload;
+  payload.kind = static_cast<ProofKind>(request.proof_kind());
+  payload.registered_proof = request.registered_proof();
+  payload.sector_number = request.sector_number();
+  payload.miner_id = request.miner_id();
+  payload.vanilla_proof = as_bytes(request.vanilla_proof());
+  for (const std::string& proof : request.vanilla_proofs()) payload.vanilla_proofs.push_back(as_bytes(proof));
+  payload.randomness = as_bytes(request.randomness());
+  payload.partition_index = request.partition_index();
+  payload.comm_r_old = as_bytes(request.comm_r_old());
+  payload.comm_r_new = as_bytes(request.comm_r_new());
+  payload.comm_d_new = as_bytes(request.comm_d_new());
+  return payload;
+}
+
 class ProvingService final : public v1::ProvingEngine::Service {
  public:
   ProvingService(engine::Engine& engine, MakeSource make_source)
@@ -176,7 +192,7 @@ class ProvingService final : public v1::ProvingEngine::Service {
     if (!v1::ProofKind_IsValid(number) || number == v1::PROOF_KIND_UNSPECIFIED) {
       return fail(Code::kInvalidInput, "invalid proof_kind: {}", number);
     }
-    Payload payload{static_cast<ProofKind>(number), as_bytes(request.vanilla_proof())};
+    const Payload payload = payload_of(request);
     return engine_.submit({request.request_id().empty() ? random_uuid() : request.request_id(),
                            std::string(kind_name(payload.kind)), priority_of(request), payload_digest(request),
                            [&] { return make_source_(payload); }});

@@ -183,7 +183,9 @@ TEST_F(ServiceTest, ALiveSocketIsNotStolenAndOwnFilesAreRemoved) {
 }
 
 TEST_F(ServiceTest, TheToolsClient) {
-  auto answer = remote_prove({address_, "by client", 1000, 7}, as_bytes("3"));
+  Payload payload;
+  payload.vanilla_proof = as_bytes("3");
+  auto answer = remote_prove(address_, "by client", payload);
   ASSERT_TRUE(answer) << answer.error().message;
   EXPECT_EQ((*answer)["status"], "COMPLETED");
   EXPECT_TRUE(proves(*from_hex((*answer)["proof"].get<std::string>()), {3}));

@@ -6,27 +6,22 @@
 #include <memory>
 #include <string>
 
-#include "base/bytes.h"
+#include "filecoin/proof_request.h"
 #include "groth16/circuit_source.h"
 #include "service/config.h"
 
 namespace cuzk::service {
 
-// Numbers of cuzk.v1.ProofKind.
-enum class ProofKind : int { kPorep = 1, kUpdate = 2, kWindowPost = 3, kWinningPost = 4 };
+using filecoin::ProofKind;
 // As status fields and metrics name it: "porep-c2", "snap-update", "window-post", "winning-post".
 std::string_view kind_name(ProofKind kind);
 
 // What a request carries beside its id and priority; views into the message.
-struct Payload {
-  ProofKind kind;
-  ByteSpan vanilla_proof;
-};
+using Payload = filecoin::ProofRequest;
 
 using MakeSource = std::function<Result<std::shared_ptr<const groth16::CircuitSource>>(const Payload&)>;
 
-// Reads and checks Filecoin payloads on a pool, which outlives it. An error's message begins as clients expect it:
-// "C1 parse failed: ".
+// filecoin::make_source on a pool, which outlives it.
 MakeSource filecoin_sources(exec::Pool& pool);
 
 // Path of the parameter file of a circuit id such as "porep-2KiB".
