@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "filecoin/c1.h"
+#include "filecoin/post_synthetic.h"
 #include "filecoin/synthetic.h"
 #include "r1cs/file.h"
 #include "r1cs/recorder.h"
@@ -31,6 +32,23 @@ Status c1(const fs::path& folder) {
       return {};
     }));
     write(folder / (form == filecoin::C1Form::kBare ? "bare" : "wrapped"), text);
+  }
+  return {};
+}
+
+// A made-up sector of each kind and size that post_fuzz.cpp knows, behind the byte that chooses it.
+Status post(const fs::path& folder) {
+  using filecoin::PostKind;
+  exec::Pool pool(1);
+  for (uint8_t choice = 0; choice < 4; choice++) {
+    const PostKind kind = choice & 1 ? PostKind::kWinning : PostKind::kWindow;
+    const uint64_t sector_bytes = choice & 2 ? 32768 : 2048;
+    CUZK_TRY_ASSIGN(const filecoin::PostShape shape, filecoin::post_shape(kind, sector_bytes));
+    CUZK_TRY_ASSIGN(const auto proof, filecoin::post_proof(kind, sector_bytes, filecoin::ApiVersion::kV1_0));
+    CUZK_TRY_ASSIGN(const filecoin::PostInput input, filecoin::synthetic_post(proof, 1, 1, pool));
+    Bytes bytes = filecoin::write_post_proof(input.sectors[0], shape);
+    bytes.insert(bytes.begin(), choice);
+    write(folder / fmt::format("{}", choice), as_text(bytes));
   }
   return {};
 }
@@ -69,7 +87,8 @@ int main(int count, char** arguments) {
     return 2;
   }
   const fs::path data = arguments[1], corpus = arguments[2];
-  if (const Status made = c1(corpus / "c1"); !made) {
+  for (const Status& made : {c1(corpus / "c1"), post(corpus / "post")}) {
+    if (made) continue;
     std::cerr << made.error().message << "\n";
     return 1;
   }
