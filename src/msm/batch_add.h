@@ -21,8 +21,8 @@ void prefetch(const Affine<F>& point) {
   __builtin_prefetch(bytes + sizeof(point) - 1);
 }
 
-// Many independent affine additions with one inversion (Montgomery's trick): 5 multiplications and a square each. Complete:
-// infinity, equal and opposite points included.
+// Many independent affine additions with one inversion (Montgomery's trick): 5 multiplications and a square each.
+// Complete: infinity, equal and opposite points included.
 template <class F>
 class BatchAdd {
  public:
@@ -34,7 +34,7 @@ class BatchAdd {
         y2(memory.take<F>(capacity)),
         denominator_(memory.take<F>(2 * capacity + kTreeSlack)),
         numerator_(memory.take<F>(capacity)),
-        scratch_(memory.take<F>(capacity)),
+        scratch_(memory.take<F>((capacity + 1) / 2)),
         settled_(memory.take<uint32_t>(capacity)) {}
 
   size_t capacity() const { return x1.size(); }

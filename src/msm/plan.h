@@ -26,8 +26,8 @@ struct Lane {
         run_lengths(memory.take<uint32_t>(segment)),
         targets_(memory.take<uint32_t>(segment)) {}
 
-  // Sums consecutive runs of points, load(position) by position, as trees: afterwards points[k] is the sum of run k. The
-  // runs' lengths are in run_lengths and add up to at most a segment.
+  // Sums consecutive runs of points, load(position) by position, as trees: afterwards points[k] is the sum of run k.
+  // The runs' lengths are in run_lengths and add up to at most a segment.
   template <class Load>
   void sum_runs(size_t runs, Load load) {
     uint32_t longest = sum_pairs(runs, load);
