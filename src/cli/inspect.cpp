@@ -4,6 +4,8 @@
 
 #include "cli/commands.h"
 #include "filecoin/c1.h"
+#include "filecoin/post_input.h"
+#include "filecoin/update_input.h"
 #include "groth16/files.h"
 #include "groth16/verify.h"
 #include "r1cs/file.h"
@@ -30,6 +32,35 @@ Result<Report> inspect_c1(ByteSpan bytes) {
   return report;
 }
 
+Result<Report> inspect_post(const std::string& path) {
+  CUZK_TRY_ASSIGN(filecoin::PostInput post, filecoin::read_post(path));
+  return Report{{"type", filecoin::post_kind_name(post.proof.kind)},
+                {"registered_proof", post.proof.name},
+                {"sectors", post.sectors.size()},
+                {"randomness", to_hex(post.randomness)}};
+}
+
+Result<Report> inspect_update(const std::string& path) {
+  CUZK_TRY_ASSIGN(filecoin::SectorUpdate update, filecoin::read_update(path));
+  return Report{{"type", "update"},
+                {"sector_size", format_size(update.shape.sector_bytes)},
+                {"partitions", update.shape.partitions},
+                {"comm_r_old", to_hex(update.statement.comm_r_old)},
+                {"comm_r_new", to_hex(update.statement.comm_r_new)},
+                {"comm_d_new", to_hex(update.statement.comm_d_new)}};
+}
+
+// PoSts and updates are small texts that name their vanilla files; anything else ought to be a C1.
+Result<Report> inspect_json(const std::string& path, ByteSpan bytes) {
+  constexpr size_t kMaxHead = 1 << 20;
+  if (bytes.size() <= kMaxHead) {
+    const auto json = nlohmann::json::parse(bytes.begin(), bytes.end(), nullptr, false);
+    if (json.is_object() && json.contains("partition_proofs")) return inspect_update(path);
+    if (json.is_object() && json.contains("kind")) return inspect_post(path);
+  }
+  return inspect_c1(bytes);
+}
+
 Result<Report> inspect_circuit(ByteSpan bytes) {
   CUZK_TRY_ASSIGN(r1cs::Circuit circuit, r1cs::deserialise(bytes));
   return Report{{"type", "circuit"},
@@ -53,7 +84,7 @@ Result<Report> inspect_params(const std::string& path) {
 Result<Report> inspect_bytes(const std::string& path, ByteSpan bytes) {
   std::string_view text = as_text(bytes);
   size_t start = text.find_first_not_of(" \t\r\n");
-  if (start != text.npos && text[start] == '{') return inspect_c1(bytes);
+  if (start != text.npos && text[start] == '{') return inspect_json(path, bytes);
   if (text.starts_with(r1cs::kCircuitMagic)) return inspect_circuit(bytes);
   if (auto vk = groth16::decode_vk(bytes)) return Report{{"type", "vk"}, {"public_inputs", vk->ic.size() - 1}};
   if (auto proofs = groth16::decode_proofs(bytes)) return Report{{"type", "proof"}, {"partitions", proofs->size()}};

@@ -176,8 +176,9 @@ class Tool {
     sub = command(*vanilla, "update", "A sector update's json and vanilla files", vanilla_folder_, vanilla_update);
     add_vanilla_folder(sub);
 
-    sub = command(app_, "inspect", "Say what a file is: C1, parameters, verifying key, proof or compiled circuit",
-                  inspect_, inspect);
+    sub = command(app_, "inspect",
+                  "Say what a file is: C1, PoSt or update json, parameters, verifying key, proof, circuit", inspect_,
+                  inspect);
     sub->add_option("FILE", inspect_.file, "The file")->required();
 
     sub = command(app_, "status", "Ask a running daemon for its status", status_, status);

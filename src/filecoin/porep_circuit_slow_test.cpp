@@ -76,6 +76,24 @@ TEST(PorepCircuitSlow, WitnessVectors) {
   }
 }
 
+// 13 partitions of the same circuit, challenged without a seed.
+TEST(PorepCircuitSlow, NonInteractive) {
+  CUZK_SKIP_WITHOUT_VECTORS();
+  exec::Pool pool(2);
+  const auto folder = cuzk::testing::vectors() / "seal" / "2KiB-ni";
+  auto source = make_porep_source(testing::read_file(folder / "c1-wrapped.json"), pool);
+  ASSERT_TRUE(source) << source.error().message;
+  ASSERT_EQ((*source)->partitions(), 13u);
+  const r1cs::Circuit circuit = (*source)->compile().value();
+  for (uint32_t partition = 0; partition < 13; partition++) {
+    const r1cs::Witness witness = (*source)->synthesise(partition, circuit).value();
+    EXPECT_EQ(r1cs::first_unsatisfied(r1cs::WitnessView(circuit, witness), pool), circuit.num_constraints) << partition;
+    const std::vector<Fr> inputs = (*source)->public_inputs(partition).value();
+    EXPECT_TRUE(std::equal(inputs.begin(), inputs.end(), witness.inputs.begin() + 1, witness.inputs.end()))
+        << partition;
+  }
+}
+
 TEST(PorepCircuitSlow, ProductionSectors) {
   CUZK_SKIP_WITHOUT_VECTORS();
   exec::Pool pool(2);

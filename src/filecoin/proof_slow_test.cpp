@@ -38,21 +38,6 @@ TEST(ReferenceProofs, Porep) {
   }
 }
 
-TEST(ReferenceProofs, Post) {
-  CUZK_SKIP_WITHOUT_VECTORS();
-  exec::Pool pool(2);
-  for (const std::string kind : {"winning", "window"}) {
-    auto source = make_post_source_from_json(cuzk::testing::vectors() / "seal" / "2KiB" / (kind + ".json"), pool);
-    ASSERT_TRUE(source) << source.error().message;
-    const r1cs::Circuit circuit = (*source)->compile().value();
-    TemporaryFile params(kind + "-2KiB.params");
-    testing::expect_params(kind + "-2KiB", circuit, params.path, pool);
-    auto loaded = groth16::load_params(params.path, groth16::lengths_of(circuit), {}, pool);
-    ASSERT_TRUE(loaded) << loaded.error().message;
-    testing::expect_proofs(kind + "-2KiB", **source, circuit, loaded->parameters, pool);
-  }
-}
-
 // The smaller circuits: `source` reads vectors/seal/2KiB/<kind>.json.
 void expect_kind(const std::string& kind, const groth16::CircuitSource& source, exec::Pool& pool) {
   const r1cs::Circuit circuit = source.compile().value();

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The whole path at 2 KiB, through the programs: setup, prove, verify, and the daemon, against the reference."""
 import hashlib
+import json
 import pathlib
 import re
 import tempfile
@@ -58,6 +59,31 @@ class TwoKiB(Programs):
                          made["proof"])
         self.assertTrue((pathlib.Path(self.shared.name) / "porep-2KiB.circuit").exists())
         self.assertRegex(self.stop(process), re.compile("stopped"))
+
+    def test_4_every_kind_through_one_daemon(self):
+        statements = {
+            "porep": ("--c1", C1),
+            "winning": ("--post", DATA / "sectors/2KiB/winning.json"),
+            "window": ("--post", DATA / "sectors/2KiB-v1.0/window.json"),
+            "update": ("--update", DATA / "sectors/2KiB/update.json"),
+        }
+        for kind in ("winning", "window", "update"):
+            files = [self.folder / f"{kind}.{suffix}" for suffix in ("params", "vk")]
+            self.tool("setup", kind, "--sector-size", "2KiB", "--seed", 1, "--out", files[0], "--vk", files[1])
+        files = "".join(f'"{kind}-2KiB" = "{self.folder / kind}.params"\n' for kind in ("winning", "window", "update"))
+        process, address = self.daemon(f'[srs]\nparam_cache = "{self.shared.name}"\n[srs.files]\n"porep-2KiB" = "{self.params}"\n{files}')
+        for kind, statement in statements.items():
+            proof = self.folder / f"{kind}.proof"
+            self.assertEqual(self.tool("prove", "--daemon", address, *statement, "--out", proof)["status"], "COMPLETED", kind)
+            vk = self.vk if kind == "porep" else self.folder / f"{kind}.vk"
+            self.assertTrue(self.tool("verify", *statement, "--vk", vk, "--proof", proof)["valid"], kind)
+        # As requests bring them: raw vanilla proofs and numbers.
+        window = json.loads((DATA / "sectors/2KiB-v1.0/window.json").read_text())
+        raw = ("--kind", "window", "--vanilla", DATA / "sectors/2KiB-v1.0/window-559289.vanilla", "--randomness",
+               window["randomness"], "--registered-proof", 10)
+        self.assertTrue(self.tool("verify", *raw, "--vk", self.folder / "window.vk", "--proof", self.folder / "window.proof")["valid"])
+        self.assertEqual(self.tool("status", "--daemon", address)["total_proofs_completed"], "4")
+        self.stop(process)
 
 
 if __name__ == "__main__":
