@@ -35,7 +35,7 @@ function(cuzk_library)
   endif()
   set_property(TARGET ${target} PROPERTY CUZK_LAYER ${ARG_LAYER})
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.h)
-  list(FILTER headers EXCLUDE REGEX "/testing\\.h$")  # needs what cuzk_test defines
+  list(FILTER headers EXCLUDE REGEX "[/_]testing\\.h$")  # needs what cuzk_test defines
   if(headers)
     target_sources(${target} ${scope} FILE_SET HEADERS BASE_DIRS ${CMAKE_SOURCE_DIR}/src FILES ${headers})
     set_property(TARGET ${target} PROPERTY VERIFY_INTERFACE_HEADER_SETS ON)

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "curve/noble_vectors.h"
+#include "curve/noble_testing.h"
 #include "curve/testing.h"
 
 namespace cuzk {

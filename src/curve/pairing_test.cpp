@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "curve/noble_vectors.h"
+#include "curve/noble_testing.h"
 #include "curve/testing.h"
 
 namespace cuzk {
