@@ -1,5 +1,5 @@
-// PoSt vanilla proofs: the first byte chooses kind and size; what is read is written as the same bytes, and the native check
-// survives it.
+// PoSt vanilla proofs: the first byte chooses kind and size; what is read is written as the same bytes, and the native
+// check survives it.
 #include <algorithm>
 
 #include "exec/pool.h"
