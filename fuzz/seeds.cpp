@@ -7,6 +7,7 @@
 #include "filecoin/c1.h"
 #include "filecoin/post_synthetic.h"
 #include "filecoin/synthetic.h"
+#include "filecoin/update_synthetic.h"
 #include "r1cs/file.h"
 #include "r1cs/recorder.h"
 
@@ -53,6 +54,18 @@ Status post(const fs::path& folder) {
   return {};
 }
 
+// The same for update_fuzz.cpp.
+Status update(const fs::path& folder) {
+  exec::Pool pool(1);
+  for (uint8_t choice = 0; choice < 2; choice++) {
+    CUZK_TRY_ASSIGN(const filecoin::UpdateShape shape, filecoin::update_shape(choice ? 32768 : 2048));
+    Bytes bytes = filecoin::write_update_proof(shape, *filecoin::synthetic_update(shape, 1, pool).partitions[0]);
+    bytes.insert(bytes.begin(), choice);
+    write(folder / fmt::format("{}", choice), as_text(bytes));
+  }
+  return {};
+}
+
 struct Signal {
   r1cs::Var var;
 };
@@ -87,7 +100,7 @@ int main(int count, char** arguments) {
     return 2;
   }
   const fs::path data = arguments[1], corpus = arguments[2];
-  for (const Status& made : {c1(corpus / "c1"), post(corpus / "post")}) {
+  for (const Status& made : {c1(corpus / "c1"), post(corpus / "post"), update(corpus / "update")}) {
     if (made) continue;
     std::cerr << made.error().message << "\n";
     return 1;
