@@ -159,21 +159,20 @@ void Domain::run_pass(const Pass& pass, Direction direction, Points points, std:
     const Fr* twiddles = first_twiddles.empty() ? nullptr : first_twiddles.data();
     size_t scaled_for = 0;
     for (size_t index = begin; index < end; index++) {
-      TilePlace place{&data[index * width_ * block], 1, block};
-      if (pass.columns > 1) {
-        const size_t group = index / blocks;
-        place = {&data[index % blocks * block + group * width_], pass.columns, 1};
-        if (group != scaled_for) {
-          for (size_t r = 0; r < rows; r++) {
-            const size_t exponent =
-                reverse_bits(r, static_cast<unsigned>(std::countr_zero(rows))) * group * width_ * blocks;
-            std::fill_n(scaled_twiddles + r * width_, width_,
-                        root_power(direction == kEvaluate ? exponent : size() - exponent));
-          }
-          kernels().fr_mul(scaled_twiddles, scaled_twiddles, first_twiddles.data(), tile_elements);
-          twiddles = scaled_twiddles;
-          scaled_for = group;
+      const bool last_pass = pass.columns == 1;  // whose tiles are whole blocks
+      const size_t group = last_pass ? 0 : index / blocks;
+      const TilePlace place = last_pass ? TilePlace{&data[index * width_ * block], 1, block}
+                                        : TilePlace{&data[index % blocks * block + group * width_], pass.columns, 1};
+      if (group != scaled_for) {
+        for (size_t r = 0; r < rows; r++) {
+          const size_t exponent =
+              reverse_bits(r, static_cast<unsigned>(std::countr_zero(rows))) * group * width_ * blocks;
+          std::fill_n(scaled_twiddles + r * width_, width_,
+                      root_power(direction == kEvaluate ? exponent : size() - exponent));
         }
+        kernels().fr_mul(scaled_twiddles, scaled_twiddles, first_twiddles.data(), tile_elements);
+        twiddles = scaled_twiddles;
+        scaled_for = group;
       }
       place.load(tile, rows, width_);
       if (direction == kEvaluate && twiddles) kernels().fr_mul(tile, tile, twiddles, tile_elements);
