@@ -4,12 +4,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 
 namespace cuzk::cli {
 
@@ -69,49 +65,10 @@ uint64_t peak_rss_bytes() {
   return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
 }
 
-Result<Bytes> read_file(const std::string& path) {
-  std::error_code error;
-  uint64_t size = std::filesystem::file_size(path, error);
-  if (error)
-    return fail(error == std::errc::no_such_file_or_directory ? Code::kNotFound : Code::kIo, "'{}': {}", path,
-                error.message());
-  Bytes bytes(size);
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size))) {
-    return fail(Code::kIo, "'{}' cannot be read: {}", path, std::strerror(errno));
-  }
-  return bytes;
-}
-
-Status write_file(const std::string& path, ByteSpan bytes) {
-  std::string temporary = fmt::format("{}.{}.tmp", path, getpid());
-  std::ofstream stream(temporary, std::ios::binary);
-  stream.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  stream.close();
-  std::error_code error;
-  if (stream) std::filesystem::rename(temporary, path, error);
-  if (stream && !error) return {};
-  std::string reason = error ? error.message() : std::strerror(errno);
-  std::filesystem::remove(temporary, error);
-  return fail(Code::kIo, "'{}' cannot be written: {}", path, reason);
-}
-
-std::string to_text(const Fr& value) {
-  std::array<uint8_t, Fr::kBytes> bytes;
-  value.to_bytes_be(bytes);
-  std::string hex = to_hex(bytes);
-  return hex.substr(std::min(hex.find_first_not_of('0'), hex.size() - 1));
-}
-
-Result<Fr> field_from_text(const std::string& text) {
+Result<Fr> field_from_text(std::string_view text) {
   std::string_view digits = text;
   if (digits.starts_with("0x")) digits.remove_prefix(2);
-  if (!digits.empty() && digits.size() <= 64) {
-    Result<Bytes32> bytes = bytes32_from_hex(std::string(64 - digits.size(), '0').append(digits));
-    if (bytes) {
-      if (std::optional<Fr> value = Fr::from_bytes_be(*bytes)) return *value;
-    }
-  }
+  if (Result<Fr> value = fr_from_hex(digits)) return value;
   return fail(Code::kUsage, "'{}' is not the big-endian hex of a number below r", text);
 }
 

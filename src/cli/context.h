@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "base/bytes.h"
+#include "base/files.h"
 #include "cli/cli.h"
 #include "exec/pool.h"
-#include "field/fields.h"
+#include "field/text.h"
 
 namespace cuzk::cli {
 
@@ -60,12 +60,7 @@ struct Context {
 double rounded(double seconds);
 uint64_t peak_rss_bytes();
 
-Result<Bytes> read_file(const std::string& path);
-// Written beside it and renamed, so that a reader sees all or nothing.
-Status write_file(const std::string& path, ByteSpan bytes);
-
-// Big-endian hex without leading zeros, and back; kUsage where it is no number below r.
-std::string to_text(const Fr& value);
-Result<Fr> field_from_text(const std::string& text);
+// fr_from_hex of an argument, which may start with 0x; kUsage where it is no number below r.
+Result<Fr> field_from_text(std::string_view text);
 
 }  // namespace cuzk::cli

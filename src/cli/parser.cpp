@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "cli/commands.h"
+#include "field/kernels.h"
 
 namespace cuzk::cli {
 namespace {
@@ -54,6 +55,7 @@ class Tool {
 
   int run(int argc, const char* const* argv) {
     return parse_and_run(app_, argc, argv, [&]() -> Result<int> {
+      CUZK_TRY(select_kernels_from_environment());
       Context context(threads_, json_, remote_);
       Result<int> done = action_(context);
       context.progress.end();

@@ -20,7 +20,7 @@ Result<int> witness(const WitnessOptions& options, Context& context) {
 
   bool satisfied = digest.first_unsatisfied == circuit.num_constraints;
   Report inputs = Report::array();
-  for (const Fr& input : made.inputs) inputs.push_back(to_text(input));
+  for (const Fr& input : made.inputs) inputs.push_back(fr_to_hex(input));
   context.print({{"circuit", circuit.name},
                  {"partition", options.partition},
                  {"num_aux", circuit.num_aux},

@@ -13,11 +13,6 @@ namespace {
 
 using gadgets::NodeHash;
 
-template <class... Args>
-tl::unexpected<Error> wrong(fmt::format_string<Args...> format, Args&&... args) {
-  return fail(Code::kUnsatisfied, format, std::forward<Args>(args)...);
-}
-
 // The checks of one challenge, which the circuit makes likewise (spec C.5).
 class ChallengeCheck {
  public:

@@ -5,16 +5,15 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "base/bytes.h"
-#include "field/fields.h"
+#include "base/files.h"
+#include "field/text.h"
 
 namespace cuzk::filecoin {
 
 using Json = nlohmann::ordered_json;
 
 // At most 64 MiB. kNotFound, kIo or kTooLarge.
-Result<Bytes> read_file(const std::filesystem::path& path);
-Status write_file(const std::filesystem::path& path, ByteSpan bytes);
+Result<Bytes> read_input(const std::filesystem::path& path);
 // The file of that name beside a json file; kInvalidInput where the name leads elsewhere.
 Result<Bytes> read_beside(const std::filesystem::path& folder, const std::string& name);
 

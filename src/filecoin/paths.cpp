@@ -6,15 +6,6 @@
 #include "hash/sha256.h"
 
 namespace cuzk::filecoin {
-namespace {
-
-template <class... Args>
-tl::unexpected<Error> wrong(fmt::format_string<Args...> format, Args&&... args) {
-  return fail(Code::kUnsatisfied, format, std::forward<Args>(args)...);
-}
-
-}  // namespace
-
 Result<Fr> field_element(const Bytes32& bytes) {
   auto value = Fr::from_bytes_le(bytes);
   if (!value) return wrong("{} is not a canonical field element", to_hex(bytes));

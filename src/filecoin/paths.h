@@ -9,6 +9,12 @@
 
 namespace cuzk::filecoin {
 
+// What a native check answers: kUnsatisfied.
+template <class... Args>
+tl::unexpected<Error> wrong(fmt::format_string<Args...> format, Args&&... args) {
+  return fail(Code::kUnsatisfied, format, std::forward<Args>(args)...);
+}
+
 // A node value as a field element; kUnsatisfied where it is not below r.
 Result<Fr> field_element(const Bytes32& bytes);
 // The hash of 2, 4, 8 or 11 node values with the Merkle tag of their number; kUnsatisfied where one is not below r.

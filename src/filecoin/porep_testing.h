@@ -4,10 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "base/files.h"
 #include "base/testing.h"
+#include "field/text.h"
 #include "filecoin/porep_circuit.h"
 #include "filecoin/porep_source.h"
 #include "r1cs/digest.h"
@@ -19,15 +20,8 @@ inline nlohmann::json read_json(const std::filesystem::path& path) {
   EXPECT_TRUE(stream) << path;
   return nlohmann::json::parse(stream);
 }
-inline Bytes read_file(const std::filesystem::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  EXPECT_TRUE(stream) << path;
-  return Bytes(std::istreambuf_iterator<char>(stream), {});
-}
-inline Fr from_hex_number(std::string hex) {
-  hex.insert(0, 64 - hex.size(), '0');
-  return Fr::from_bytes_be(bytes32_from_hex(hex).value()).value();
-}
+inline Bytes read_file(const std::filesystem::path& path) { return cuzk::read_file(path).value(); }
+inline Fr from_hex_number(const std::string& digits) { return fr_from_hex(digits).value(); }
 
 // A row of filecoin-spec H.3 and H.4.
 struct Reference {

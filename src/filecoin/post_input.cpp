@@ -83,7 +83,7 @@ Result<PostInput> parse_post(const PostRequest& request) {
 }
 
 Result<PostInput> read_post(const std::filesystem::path& path) {
-  CUZK_TRY_ASSIGN(const Bytes bytes, read_file(path));
+  CUZK_TRY_ASSIGN(const Bytes bytes, read_input(path));
   auto input = read_fields(Json::parse(bytes, nullptr, /*allow_exceptions=*/false), path.parent_path());
   if (!input) return tl::unexpected<Error>(std::move(input).error().within(path.string()));
   return input;

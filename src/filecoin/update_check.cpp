@@ -11,11 +11,6 @@ namespace {
 
 using gadgets::NodeHash;
 
-template <class... Args>
-tl::unexpected<Error> wrong(fmt::format_string<Args...> format, Args&&... args) {
-  return fail(Code::kUnsatisfied, format, std::forward<Args>(args)...);
-}
-
 // The checks of one partition, which the circuit makes likewise (spec E.4, E.7).
 class PartitionCheck {
  public:

@@ -63,7 +63,7 @@ Result<SectorUpdate> parse_update(const UpdateRequest& request) {
 }
 
 Result<SectorUpdate> read_update(const std::filesystem::path& path) {
-  CUZK_TRY_ASSIGN(const Bytes bytes, read_file(path));
+  CUZK_TRY_ASSIGN(const Bytes bytes, read_input(path));
   auto update = read_fields(Json::parse(bytes, nullptr, /*allow_exceptions=*/false), path.parent_path());
   if (!update) return tl::unexpected<Error>(std::move(update).error().within(path.string()));
   return update;

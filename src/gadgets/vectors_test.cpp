@@ -17,17 +17,6 @@ using Json = nlohmann::json;
 using r1cs::Assigner;
 using r1cs::Recorder;
 
-std::string to_hex_number(const Fr& value) {
-  Bytes32 bytes;
-  value.to_bytes_be(bytes);
-  std::string hex = to_hex(bytes);
-  size_t first = hex.find_first_not_of('0');
-  return first == std::string::npos ? "0" : hex.substr(first);
-}
-Fr from_hex_number(std::string hex) {
-  hex.insert(0, 64 - hex.size(), '0');
-  return Fr::from_bytes_be(bytes32_from_hex(hex).value()).value();
-}
 std::string text(r1cs::Var var) { return fmt::format("{}{}", var.is_aux() ? 'a' : 'i', var.index()); }
 
 // Allocates a case's operands and collects its outputs. The operands' values are the case's own first variables;

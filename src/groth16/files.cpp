@@ -10,6 +10,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
+#include "base/files.h"
 #include "curve/encoding.h"
 #include "groth16/subgroup_batch.h"
 #include "hash/blake2.h"
@@ -200,17 +201,7 @@ Status write_record(const fs::path& params, const mem::MappedFile& file) {
                            {"mtime_ns", file.modified_ns()},
                            {"blake2b", digest},
                            {"checked", "every point well formed, on the curve, in the subgroup, not infinity"}};
-  fs::path path = checked_record_path(params), temporary = path.string() + fmt::format(".{}.tmp", ::getpid());
-  std::ofstream out(temporary, std::ios::trunc);
-  out << record.dump(1) << "\n";
-  out.close();
-  std::error_code error;
-  if (out) fs::rename(temporary, path, error);
-  if (!out || error) {
-    fs::remove(temporary, error);
-    return fail(Code::kIo, "cannot write {}", path.string());
-  }
-  return {};
+  return write_file(checked_record_path(params), as_bytes(record.dump(1) + "\n"));
 }
 
 template <class Point>

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "field/text.h"
 #include "hash/blake2.h"
 #include "msm/fixed_base.h"
 #include "r1cs/bitmap.h"
@@ -155,13 +156,8 @@ Result<Toxic> toxic_from_json(std::string_view text) {
     auto value = json.find(secret.name);
     if (value == json.end() || !value->is_string())
       return fail(Code::kInvalidInput, "secret '{}' is missing or no string", secret.name);
-    std::string digits = value->get<std::string>();
-    if (digits.empty() || digits.size() > 64)
-      return fail(Code::kInvalidInput, "secret '{}' is not 1 to 64 hex digits", secret.name);
-    auto bytes = bytes32_from_hex(std::string(64 - digits.size(), '0') + digits);
-    if (!bytes) return tl::unexpected(std::move(bytes.error()).within(fmt::format("secret '{}'", secret.name)));
-    std::optional<Fr> element = Fr::from_bytes_be(*bytes);
-    if (!element) return fail(Code::kInvalidInput, "secret '{}' is not below r", secret.name);
+    auto element = fr_from_hex(value->get<std::string>());
+    if (!element) return tl::unexpected(std::move(element).error().within(fmt::format("secret '{}'", secret.name)));
     toxic.*secret.member = *element;
   }
   return toxic;

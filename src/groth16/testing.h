@@ -6,8 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "base/bytes.h"
+#include "base/files.h"
 #include "base/testing.h"
+#include "field/text.h"
 #include "groth16/setup.h"
 #include "groth16/verify.h"
 #include "r1cs/bitmap.h"
@@ -16,24 +17,15 @@
 
 namespace cuzk::groth16::testing {
 
-inline Bytes read_file(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw std::runtime_error("cannot read " + path.string());
-  return Bytes(std::istreambuf_iterator<char>(in), {});
-}
+inline Bytes read_file(const std::filesystem::path& path) { return cuzk::read_file(path).value(); }
 inline void write_file(const std::filesystem::path& path, ByteSpan bytes) {
-  std::ofstream(path, std::ios::binary)
-      .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  if (Status written = cuzk::write_file(path, bytes); !written) throw std::runtime_error(written.error().message);
 }
 inline nlohmann::json read_json(const std::filesystem::path& path) {
   std::ifstream in(path);
   return nlohmann::json::parse(in);
 }
-// Big-endian hex without leading zeros, as the vectors write field elements.
-inline Fr fr_from_hex(std::string digits) {
-  digits.insert(0, 64 - digits.size(), '0');
-  return Fr::from_bytes_be(bytes32_from_hex(digits).value()).value();
-}
+inline Fr fr_from_hex(const std::string& digits) { return cuzk::fr_from_hex(digits).value(); }
 inline std::vector<Fr> frs_from_json(const nlohmann::json& list) {
   std::vector<Fr> out;
   for (const auto& value : list) out.push_back(fr_from_hex(value));

@@ -5,7 +5,7 @@
 namespace cuzk::msm {
 namespace {
 
-// In batched additions of the same group; measured on a Xeon with AVX-512 (Sapphire Rapids), adx kernels.
+// In batched additions of the same group; estimates for the adx kernels on a Xeon with AVX-512 (Sapphire Rapids).
 struct Costs {
   double inversion, xyzz_addition, sort_entry;
   size_t segment;  // with the scratch of its additions it fits in a 2 MiB second-level cache

@@ -61,9 +61,20 @@ size_t Circuit::instance_of_row(uint32_t row) const {
   return static_cast<size_t>(after - instances.begin()) - 1;
 }
 
+void Circuit::expand(const Instance& instance, uint32_t row, unsigned matrix, std::vector<IndexedTerm>& out) const {
+  out.clear();
+  for (const LocalTerm& term : templates[instance.template_id].combination(row, matrix)) {
+    out.push_back({global(instance, term.var), term.coefficient});
+  }
+  // Local order is circuit order but for the slots, which an instance binds as it likes.
+  auto by_var = [](const IndexedTerm& x, const IndexedTerm& y) { return x.var < y.var; };
+  if (!std::is_sorted(out.begin(), out.end(), by_var)) std::sort(out.begin(), out.end(), by_var);
+}
+
 void Circuit::for_each_row(uint32_t begin, uint32_t end, const std::function<void(uint32_t, const Row&)>& visit) const {
   if (begin >= end) return;
   Row row;
+  std::vector<IndexedTerm> terms;
   for (size_t i = instance_of_row(begin); i < instances.size() && instances[i].first_row < end; i++) {
     const Instance& instance = instances[i];
     const Template& t = templates[instance.template_id];
@@ -72,12 +83,9 @@ void Circuit::for_each_row(uint32_t begin, uint32_t end, const std::function<voi
     for (uint32_t r = first; r < last; r++) {
       for (unsigned m = 0; m < 3; m++) {
         std::vector<Term>& out = m == 0 ? row.a : m == 1 ? row.b : row.c;
+        expand(instance, r, m, terms);
         out.clear();
-        for (const LocalTerm& term : t.combination(r, m))
-          out.push_back({global(instance, term.var), coefficients[term.coefficient]});
-        // Local order is circuit order but for the slots, which an instance binds as it likes.
-        auto by_var = [](const Term& x, const Term& y) { return x.var < y.var; };
-        if (!std::is_sorted(out.begin(), out.end(), by_var)) std::sort(out.begin(), out.end(), by_var);
+        for (const IndexedTerm& term : terms) out.push_back({term.var, coefficients[term.coefficient]});
       }
       visit(instance.first_row + r, row);
     }

@@ -99,6 +99,13 @@ struct Circuit {
   std::vector<uint64_t> aux_is_field;  // bitmap over auxiliary variables: 1 = field element, 0 = single bit
   Density density;                     // derived from the rest by derive_density()
 
+  // One combination of an instance's row (0 = A, 1 = B, 2 = C) over the circuit's variables, sorted by variable, in the
+  // form {variable, index of its coefficient}. Replaces what `out` held.
+  struct IndexedTerm {
+    Var var;
+    uint32_t coefficient;
+  };
+  void expand(const Instance& instance, uint32_t row, unsigned matrix, std::vector<IndexedTerm>& out) const;
   // Calls visit(row_index, row) for rows [begin, end) in order. The row is reused between calls.
   void for_each_row(uint32_t begin, uint32_t end, const std::function<void(uint32_t, const Row&)>& visit) const;
   // The circuit's variable behind a local variable code of an instance.

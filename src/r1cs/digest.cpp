@@ -61,27 +61,27 @@ std::vector<Bytes32> coefficient_bytes(const Circuit& circuit, Convert&& convert
   return bytes;
 }
 
-// Calls visit(terms) with (variable, coefficient index) pairs for each combination of each row in order.
+// Calls visit(row, matrix, terms) for each combination of each row in order.
 template <class Visit>
 void for_each_combination(const Circuit& circuit, Visit&& visit) {
-  struct Entry {
-    Var var;
-    uint32_t coefficient;
-  };
-  std::vector<Entry> terms;
+  std::vector<Circuit::IndexedTerm> terms;
   for (const Instance& instance : circuit.instances) {
-    const Template& t = circuit.templates[instance.template_id];
-    for (uint32_t row = 0; row < t.rows; row++) {
+    for (uint32_t row = 0; row < circuit.templates[instance.template_id].rows; row++) {
       for (unsigned m = 0; m < 3; m++) {
-        terms.clear();
-        for (const LocalTerm& term : t.combination(row, m))
-          terms.push_back({circuit.global(instance, term.var), term.coefficient});
-        auto by_var = [](const Entry& x, const Entry& y) { return x.var < y.var; };
-        if (!std::is_sorted(terms.begin(), terms.end(), by_var)) std::sort(terms.begin(), terms.end(), by_var);
-        visit(instance.first_row + row, m, std::span<const Entry>(terms));
+        circuit.expand(instance, row, m, terms);
+        visit(instance.first_row + row, m, std::span<const Circuit::IndexedTerm>(terms));
       }
     }
   }
+}
+
+// Non-zero terms of A, B and C in all rows of a template.
+std::array<uint64_t, 3> terms_of(const Template& t) {
+  std::array<uint64_t, 3> count{};
+  for (uint32_t row = 0; row < t.rows; row++) {
+    for (unsigned m = 0; m < 3; m++) count[m] += t.combination(row, m).size();
+  }
+  return count;
 }
 
 Bytes32 canonical_sha256(const Circuit& circuit, uint32_t every, const Checkpoint& checkpoint) {
@@ -150,13 +150,13 @@ CircuitDigest digest(const Circuit& circuit, exec::Pool& pool, uint32_t every, c
                     circuit.density.b_inputs_count,
                     {},
                     {}};
+  std::vector<std::array<uint64_t, 3>> terms;
+  for (const Template& t : circuit.templates) terms.push_back(terms_of(t));
   for (const Instance& instance : circuit.instances) {
-    const Template& t = circuit.templates[instance.template_id];
-    for (uint32_t row = 0; row < t.rows; row++) {
-      out.nnz_a += t.combination(row, 0).size();
-      out.nnz_b += t.combination(row, 1).size();
-      out.nnz_c += t.combination(row, 2).size();
-    }
+    const auto& [a, b, c] = terms[instance.template_id];
+    out.nnz_a += a;
+    out.nnz_b += b;
+    out.nnz_c += c;
   }
   pool.for_each(2, [&](size_t which) {
     if (which == 0) {

@@ -1,10 +1,8 @@
 #include "r1cs/file.h"
 
-#include <unistd.h>
-
 #include <cstring>
-#include <fstream>
 
+#include "base/files.h"
 #include "hash/sha256.h"
 #include "r1cs/bitmap.h"
 
@@ -191,27 +189,10 @@ Result<Circuit> deserialise(ByteSpan bytes) {
   return circuit;
 }
 
-Status save(const Circuit& circuit, const std::filesystem::path& path) {
-  Bytes bytes = serialise(circuit);
-  std::filesystem::path temporary = path;
-  temporary += fmt::format(".{}.tmp", ::getpid());
-  std::error_code error;
-  std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
-  file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  file.close();
-  if (file) std::filesystem::rename(temporary, path, error);
-  if (file && !error) return {};
-  std::filesystem::remove(temporary, error);
-  return fail(Code::kIo, "cannot write circuit file {}", path.string());
-}
+Status save(const Circuit& circuit, const std::filesystem::path& path) { return write_file(path, serialise(circuit)); }
 
 Result<Circuit> load(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  if (!file) return fail(Code::kNotFound, "cannot open circuit file {}", path.string());
-  Bytes bytes(static_cast<size_t>(file.tellg()));
-  file.seekg(0);
-  file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  if (!file) return fail(Code::kIo, "cannot read circuit file {}", path.string());
+  CUZK_TRY_ASSIGN(const Bytes bytes, read_file(path));
   return deserialise(bytes);
 }
 

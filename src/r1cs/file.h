@@ -16,7 +16,7 @@ Bytes serialise(const Circuit& circuit);
 // Checks magic, version, checksum and every index before use; kInvalidInput names what is wrong.
 Result<Circuit> deserialise(ByteSpan bytes);
 
-// Writes to a temporary file beside it and renames, so that a reader sees all or nothing.
+// By write_file and read_file (base/files.h).
 Status save(const Circuit& circuit, const std::filesystem::path& path);
 Result<Circuit> load(const std::filesystem::path& path);
 

@@ -96,7 +96,7 @@ Result<Config> configure(const DaemonOptions& options) {
 }
 
 Status check_machine(const Config& config) {
-  if (const char* forced = std::getenv("CUZK_KERNELS")) CUZK_TRY(select_kernels(forced));
+  CUZK_TRY(select_kernels_from_environment());
   log::info("arithmetic kernels: {}", kernels().name);
   if (!std::filesystem::is_directory(config.param_cache)) {
     log::warn("srs.param_cache '{}' is no folder; only parameters named in srs.files will be found",
