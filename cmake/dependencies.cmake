@@ -21,6 +21,8 @@ target_compile_options(cuzk_options INTERFACE
   "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wno-missing-field-initializers>"
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict>
   $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-fconstexpr-steps=100000000>)  # inverses are computed by the compiler
+# fmt 9 gives up constexpr under nvcc, but its C++20 text needs it.
+target_compile_definitions(cuzk_options INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:FMT_USE_CONSTEXPR=1>)
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
   target_compile_options(cuzk_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror> $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings>)
 endif()
@@ -35,4 +37,5 @@ target_link_libraries(cuzk_options INTERFACE Threads::Threads)
 find_program(CUZK_CCACHE ccache)
 if(CUZK_CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CUZK_CCACHE})
+  set(CMAKE_CUDA_COMPILER_LAUNCHER ${CUZK_CCACHE})
 endif()

@@ -3,7 +3,9 @@
 # One line a folder. Sources are src/<folder>/**.cpp; beside them lie
 #   *_test.cpp       -> <folder>_test, run by ctest (label fast)
 #   *_slow_test.cpp  -> <folder>_slow_test (label slow)
+#   *_gpu_test.cu    -> <folder>_gpu_test (labels fast and gpu), where there is CUDA; skipped where there is no device
 #   *_bench.cpp      -> <folder>_bench
+#   *_gpu_bench.cu   -> <folder>_gpu_bench, where there is CUDA
 #   *.cu             -> compiled where there is CUDA, unavailable.cpp where there is none (cmake/cuda.cmake)
 # Headers lie beside the sources; all_verify_interface_header_sets compiles each of them alone.
 # A dependency on the same or a higher layer is an error at configure time; tools/layers checks the includes.
@@ -14,6 +16,11 @@ function(cuzk_library)
   list(FILTER sources EXCLUDE REGEX "_(test|bench|fuzz)\\.cpp$")
   if(CUZK_WITH_CUDA)
     file(GLOB_RECURSE cuda CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cu)
+    set(gpu_tests ${cuda})
+    list(FILTER gpu_tests INCLUDE REGEX "_gpu_test\\.cu$")
+    set(gpu_benches ${cuda})
+    list(FILTER gpu_benches INCLUDE REGEX "_gpu_bench\\.cu$")
+    list(FILTER cuda EXCLUDE REGEX "_gpu_(test|bench)\\.cu$")
     list(FILTER sources EXCLUDE REGEX "/unavailable\\.cpp$")
     list(APPEND sources ${cuda})
   endif()
@@ -58,11 +65,24 @@ function(cuzk_library)
   if(BUILD_TESTING AND slow_tests)
     cuzk_test(NAME ${ARG_NAME}_slow_test SOURCES ${slow_tests} LINK ${target} ${ARG_TEST_LINK} LABEL slow)
   endif()
-  if(CUZK_BENCH AND benches)
-    add_executable(${ARG_NAME}_bench ${benches})
-    target_link_libraries(${ARG_NAME}_bench PRIVATE ${target} benchmark::benchmark_main)
-    target_compile_definitions(${ARG_NAME}_bench PRIVATE CUZK_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  if(BUILD_TESTING AND gpu_tests)
+    cuzk_test(NAME ${ARG_NAME}_gpu_test SOURCES ${gpu_tests} LINK ${target} ${ARG_TEST_LINK} CUDA::cudart_static LABEL fast)
+    set_tests_properties(${ARG_NAME}_gpu_test PROPERTIES LABELS "fast;gpu" SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")
   endif()
+  if(CUZK_BENCH AND benches)
+    cuzk_bench(${ARG_NAME}_bench ${target} "${benches}")
+  endif()
+  if(CUZK_BENCH AND gpu_benches)
+    cuzk_bench(${ARG_NAME}_gpu_bench ${target} "${gpu_benches}")
+    target_link_libraries(${ARG_NAME}_gpu_bench PRIVATE CUDA::cudart_static)
+  endif()
+endfunction()
+
+# A Google Benchmark program.
+function(cuzk_bench name library sources)
+  add_executable(${name} ${sources})
+  target_link_libraries(${name} PRIVATE ${library} benchmark::benchmark_main)
+  target_compile_definitions(${name} PRIVATE CUZK_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
 endfunction()
 
 # `fast_tests` builds what carries the label fast and nothing else, for the sanitizers.

@@ -13,32 +13,35 @@
 
 namespace cuzk {
 
-struct Fp2 {
-  Fp c0, c1;  // c0 + c1 u
+// F[u]/(u^2 + 1) over a field in which -1 is no square; F may also be the device's Fp (field/cuda).
+template <class F>
+struct Quadratic {
+  F c0, c1;  // c0 + c1 u
 
-  static constexpr Fp2 zero() { return {}; }
-  static constexpr Fp2 one() { return {Fp::one(), Fp::zero()}; }
+  static constexpr Quadratic zero() { return {}; }
+  static constexpr Quadratic one() { return {F::one(), F::zero()}; }
   constexpr bool is_zero() const { return c0.is_zero() && c1.is_zero(); }
-  constexpr bool operator==(const Fp2&) const = default;
+  constexpr bool operator==(const Quadratic&) const = default;
 
-  constexpr Fp2 operator+(const Fp2& o) const { return {c0 + o.c0, c1 + o.c1}; }
-  constexpr Fp2 operator-(const Fp2& o) const { return {c0 - o.c0, c1 - o.c1}; }
-  constexpr Fp2 dbl() const { return *this + *this; }
-  constexpr Fp2 operator-() const { return {-c0, -c1}; }
-  constexpr Fp2 operator*(const Fp2& o) const {
-    Fp a = c0 * o.c0, b = c1 * o.c1;
+  constexpr Quadratic operator+(const Quadratic& o) const { return {c0 + o.c0, c1 + o.c1}; }
+  constexpr Quadratic operator-(const Quadratic& o) const { return {c0 - o.c0, c1 - o.c1}; }
+  constexpr Quadratic dbl() const { return *this + *this; }
+  constexpr Quadratic operator-() const { return {-c0, -c1}; }
+  constexpr Quadratic operator*(const Quadratic& o) const {
+    F a = c0 * o.c0, b = c1 * o.c1;
     return {a - b, (c0 + c1) * (o.c0 + o.c1) - a - b};
   }
-  constexpr Fp2 operator*(const Fp& s) const { return {c0 * s, c1 * s}; }
-  constexpr Fp2 square() const {
-    Fp product = c0 * c1;
+  constexpr Quadratic operator*(const F& s) const { return {c0 * s, c1 * s}; }
+  constexpr Quadratic square() const {
+    F product = c0 * c1;
     return {(c0 + c1) * (c0 - c1), product + product};
   }
-  constexpr Fp2 conjugate() const { return {c0, -c1}; }  // the p-th power
-  constexpr Fp norm() const { return c0.square() + c1.square(); }
-  constexpr Fp2 inverse() const { return conjugate() * norm().inverse(); }  // zero maps to zero
-  constexpr Fp2 mul_by_xi() const { return {c0 - c1, c0 + c1}; }            // times 1 + u
+  constexpr Quadratic conjugate() const { return {c0, -c1}; }  // the p-th power
+  constexpr F norm() const { return c0.square() + c1.square(); }
+  constexpr Quadratic inverse() const { return conjugate() * norm().inverse(); }  // zero maps to zero
+  constexpr Quadratic mul_by_xi() const { return {c0 - c1, c0 + c1}; }            // times 1 + u
 };
+using Fp2 = Quadratic<Fp>;
 
 // xi^((p-1)/6), the factor that w takes under the p-th power: w^p = kFrobeniusW w. Checked against pow() by a test.
 inline constexpr Fp2 kFrobeniusW = {*Fp::from_canonical({0x8d0775ed92235fb8, 0xf67ea53d63e7813d, 0x7b2443d784bab9c4,

@@ -1,8 +1,22 @@
-#include <cuda_runtime_api.h>
+#include <fmt/format.h>
 
 #include "gpu/device.h"
+#include "gpu/launch.cuh"
 
 namespace cuzk::gpu {
+namespace {
+
+// As nvidia-smi prints it.
+std::string uuid_text(const cudaUUID_t& uuid) {
+  std::string text = "GPU-";
+  for (int i = 0; i < 16; i++) {
+    text += fmt::format("{:02x}", static_cast<unsigned char>(uuid.bytes[i]));
+    if (i == 3 || i == 5 || i == 7 || i == 9) text += '-';
+  }
+  return text;
+}
+
+}  // namespace
 
 bool available() { return true; }
 
@@ -15,11 +29,18 @@ std::vector<DeviceInfo> devices() {
     char address[16];
     if (cudaGetDeviceProperties(&properties, index) != cudaSuccess) continue;
     if (cudaDeviceGetPCIBusId(address, sizeof address, index) != cudaSuccess) continue;
-    devices.push_back({properties.name, address, static_cast<unsigned>(properties.major),
-                       static_cast<unsigned>(properties.minor), static_cast<unsigned>(properties.multiProcessorCount),
-                       properties.totalGlobalMem});
+    devices.push_back({index, properties.name, uuid_text(properties.uuid), address,
+                       static_cast<unsigned>(properties.major), static_cast<unsigned>(properties.minor),
+                       static_cast<unsigned>(properties.multiProcessorCount), properties.totalGlobalMem});
   }
   return devices;
+}
+
+Result<uint64_t> free_bytes(int ordinal) {
+  Current current(ordinal);
+  size_t free = 0, total = 0;
+  CUZK_CUDA(cudaMemGetInfo(&free, &total));
+  return free;
 }
 
 }  // namespace cuzk::gpu

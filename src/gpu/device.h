@@ -3,13 +3,18 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "base/result.h"
 
 namespace cuzk::gpu {
 
 struct DeviceInfo {
+  int ordinal;  // what CUDA calls it in this process
   std::string name;
-  std::string pci_address;  // "0000:17:00.0", stable across restarts where the index is not
+  std::string uuid;         // "GPU-8b2c...", as nvidia-smi prints it
+  std::string pci_address;  // "0000:17:00.0", stable across restarts where the ordinal is not
   unsigned compute_major, compute_minor;
   unsigned multiprocessors;
   uint64_t memory_bytes;
@@ -21,5 +26,12 @@ bool available();
 // The devices that the driver shows to this process, in its order (CUDA_VISIBLE_DEVICES is honoured). Empty where there
 // is no device, no driver, or no CUDA in this build.
 std::vector<DeviceInfo> devices();
+
+// The one that `name` names: an ordinal, a UUID or a beginning of one that only it has, a PCI address, or "" for the
+// first. kUnavailable where there is none at all, kNotFound where none or several match.
+Result<DeviceInfo> find_device(std::string_view name);
+
+// Bytes that this device has free at the moment. kUnavailable where it cannot be asked.
+Result<uint64_t> free_bytes(int ordinal);
 
 }  // namespace cuzk::gpu

@@ -1,0 +1,92 @@
+#include <gtest/gtest.h>
+
+#include "base/testing.h"
+#include "field/cuda/montgomery.cuh"
+#include "field/tower.h"
+#include "gpu/launch.cuh"
+#include "gpu/testing.h"
+
+namespace cuzk {
+namespace {
+
+// out[5 i ..] = a + b, a - b, a b, a^2, -a
+template <class F>
+__global__ void operations(const F* a, const F* b, F* out, size_t count) {
+  size_t i = blockIdx.x * size_t{blockDim.x} + threadIdx.x;
+  if (i >= count) return;
+  F* to = out + 5 * i;
+  to[0] = a[i] + b[i], to[1] = a[i] - b[i], to[2] = a[i] * b[i], to[3] = a[i].square(), to[4] = -a[i];
+}
+
+template <class Host>
+std::vector<Host> with_edges(std::mt19937_64& random, size_t count) {
+  std::vector<Host> values = {Host::zero(), Host::one(), -Host::one(), Host::one() + Host::one(),
+                              -(Host::one() + Host::one())};
+  // Representations that carry far: all ones below the top limb, and the modulus less a power of two.
+  for (unsigned bit = 0; bit < 64 * Host::kLimbs - 4; bit++) {
+    typename Host::Limbs limbs{};
+    limbs[bit / 64] = uint64_t{1} << (bit % 64);
+    values.push_back(Host::from_raw(limbs));
+    values.push_back(-Host::from_raw(limbs));
+    values.push_back(Host::from_raw(limbs) - Host::from_raw({1}));
+  }
+  while (values.size() < count) {
+    typename Host::Limbs wide;
+    for (uint64_t& limb : wide) limb = random();
+    values.push_back(Host::from_wide(wide));
+  }
+  return values;
+}
+
+template <class Device, class Host>
+void check_operations() {
+  CUZK_SKIP_WITHOUT_DEVICE();
+  std::mt19937_64 random(testing::seed());
+  std::vector<Host> a = with_edges<Host>(random, 100000), b = a;
+  std::shuffle(b.begin(), b.end(), random);
+  for (size_t i = 0; i < 100; i++) b[i] = a[i];     // equal
+  for (size_t i = 100; i < 200; i++) b[i] = -a[i];  // opposite
+  static_assert(sizeof(Device) == sizeof(Host));
+  auto bytes = [](const std::vector<Host>& v) {
+    return std::span(reinterpret_cast<const Device*>(v.data()), v.size());
+  };
+  gpu::TestArray<Device> in_a(bytes(a)), in_b(bytes(b)), out(5 * a.size());
+  auto stream = gpu::Stream::make(0).value();
+  ASSERT_TRUE(gpu::launch(stream, operations<Device>, gpu::blocks_for(a.size(), 128), 128, 0, in_a.span().data,
+                          in_b.span().data, out.span().data, a.size()));
+  ASSERT_TRUE(stream.synchronize());
+  std::vector<Device> got = out.values();
+  for (size_t i = 0; i < a.size(); i++) {
+    const Host want[5] = {a[i] + b[i], a[i] - b[i], a[i] * b[i], a[i].square(), -a[i]};
+    for (size_t k = 0; k < 5; k++)
+      ASSERT_EQ(got[5 * i + k].to_host(), want[k]) << "operation " << k << " of pair " << i;
+  }
+}
+
+template <class F>
+__global__ void inverses(const F* a, F* out, size_t count) {
+  size_t i = blockIdx.x * size_t{blockDim.x} + threadIdx.x;
+  if (i < count) out[i] = a[i].inverse();
+}
+
+template <class Device, class Host>
+void check_inverses() {
+  CUZK_SKIP_WITHOUT_DEVICE();
+  std::mt19937_64 random(testing::seed());
+  std::vector<Host> a = with_edges<Host>(random, 4000);
+  gpu::TestArray<Device> in(std::span(reinterpret_cast<const Device*>(a.data()), a.size())), out(a.size());
+  auto stream = gpu::Stream::make(0).value();
+  ASSERT_TRUE(gpu::launch(stream, inverses<Device>, gpu::blocks_for(a.size(), 64), 64, 0, in.span().data,
+                          out.span().data, a.size()));
+  ASSERT_TRUE(stream.synchronize());
+  std::vector<Device> got = out.values();
+  for (size_t i = 0; i < a.size(); i++) ASSERT_EQ(got[i].to_host(), a[i].inverse()) << i;
+}
+
+TEST(DeviceField, FrInverses) { check_inverses<device::Fr, Fr>(); }
+TEST(DeviceField, FpInverses) { check_inverses<device::Fp, Fp>(); }
+TEST(DeviceField, FrEqualsHost) { check_operations<device::Fr, Fr>(); }
+TEST(DeviceField, FpEqualsHost) { check_operations<device::Fp, Fp>(); }
+
+}  // namespace
+}  // namespace cuzk

@@ -1,0 +1,31 @@
+#include <charconv>
+
+#include "gpu/device.h"
+
+namespace cuzk::gpu {
+
+Result<DeviceInfo> find_device(std::string_view name) {
+  std::vector<DeviceInfo> all = devices();
+  if (all.empty()) {
+    return fail(Code::kUnavailable, "{}",
+                available() ? "the driver shows no CUDA device" : "this build has no CUDA; rebuild it where nvcc is");
+  }
+  if (name.empty()) return all.front();
+  auto names = [&](const DeviceInfo& device) {
+    int ordinal = -1;
+    auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), ordinal);
+    if (error == std::errc{} && end == name.data() + name.size()) return device.ordinal == ordinal;
+    return device.pci_address == name || (name.starts_with("GPU-") && device.uuid.starts_with(name));
+  };
+  std::vector<DeviceInfo> found;
+  std::string list;
+  for (const DeviceInfo& device : all) {
+    if (names(device)) found.push_back(device);
+    list += fmt::format("{}{} {} {}", list.empty() ? "" : ", ", device.ordinal, device.uuid, device.name);
+  }
+  if (found.size() == 1) return found.front();
+  return fail(Code::kNotFound, "{} CUDA devices are named '{}'; there are {}", found.empty() ? "no" : "several", name,
+              list);
+}
+
+}  // namespace cuzk::gpu

@@ -1,0 +1,42 @@
+#include "gpu/launch.cuh"
+#include "gpu/memory.h"
+
+namespace cuzk::gpu {
+
+Result<DeviceMemory> DeviceMemory::make(int ordinal, mem::Reservation reservation, mem::Ledger::Entry entry) {
+  Current current(ordinal);
+  const uint64_t bytes = reservation.bytes();
+  void* at = nullptr;
+  if (bytes > 0) CUZK_CUDA(cudaMalloc(&at, bytes));
+  entry.resize(bytes);
+  DeviceMemory out;
+  out.ordinal_ = ordinal;
+  out.bytes_ = {static_cast<std::byte*>(at), bytes};
+  out.reservation_ = std::move(reservation);
+  out.entry_ = std::move(entry);
+  return out;
+}
+
+DeviceMemory::~DeviceMemory() {
+  if (!bytes_.data) return;
+  Current current(ordinal_);
+  cudaFree(bytes_.data);
+}
+
+Result<PinnedMemory> PinnedMemory::make(mem::Reservation reservation, mem::Ledger::Entry entry) {
+  const uint64_t bytes = reservation.bytes();
+  void* at = nullptr;
+  if (bytes > 0) CUZK_CUDA(cudaHostAlloc(&at, bytes, cudaHostAllocPortable));
+  entry.resize(bytes);
+  PinnedMemory out;
+  out.bytes_ = {static_cast<std::byte*>(at), bytes};
+  out.reservation_ = std::move(reservation);
+  out.entry_ = std::move(entry);
+  return out;
+}
+
+PinnedMemory::~PinnedMemory() {
+  if (bytes_.data()) cudaFreeHost(bytes_.data());
+}
+
+}  // namespace cuzk::gpu
