@@ -18,8 +18,10 @@ namespace cuzk::device {
 
 #ifdef __CUDACC__
 #define CUZK_DEVICE __host__ __device__ __forceinline__
+#define CUZK_DEVICE_CALLED __host__ __device__ __noinline__
 #else
 #define CUZK_DEVICE inline
+#define CUZK_DEVICE_CALLED inline
 #endif
 
 #ifdef __CUDA_ARCH__
@@ -218,7 +220,7 @@ struct alignas(16) Element {
   CUZK_DEVICE Element square() const { return *this * *this; }
   // The multiplicative inverse, zero for zero, by the host's text on the device too. About 40,000 instructions: batches
   // share one (Montgomery's trick). Called, not inlined.
-  __host__ __device__ __noinline__ Element inverse() const {
+  CUZK_DEVICE_CALLED Element inverse() const {
 #ifdef __CUDA_ARCH__
     constexpr typename Host::Limbs p = Host::kModulus;
     constexpr Element r3 = from_host(Host::from_raw(Host::kR2) * Host::from_raw(Host::kR2));  // R^3 as a residue
