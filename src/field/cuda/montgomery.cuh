@@ -156,12 +156,12 @@ struct alignas(16) Element {
     constexpr Element value = from_host(Host::one());
     return value;
   }
-  CUZK_DEVICE bool is_zero() const {
+  CUZK_DEVICE constexpr bool is_zero() const {
     uint32_t any = 0;
     for (unsigned i = 0; i < kLimbs; i++) any |= limbs[i];
     return any == 0;
   }
-  CUZK_DEVICE bool operator==(const Element& o) const {
+  CUZK_DEVICE constexpr bool operator==(const Element& o) const {
     uint32_t any = 0;
     for (unsigned i = 0; i < kLimbs; i++) any |= limbs[i] ^ o.limbs[i];
     return any == 0;
