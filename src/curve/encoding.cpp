@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "curve/endomorphism.h"
 #include "field/sqrt.h"
 
 namespace cuzk {
@@ -21,13 +22,6 @@ template <class F>
 constexpr const char* kGroup = "G1";
 template <>
 constexpr const char* kGroup<Fp2> = "G2";
-
-template <class F>
-constexpr F kB = {};  // y^2 = x^3 + b
-template <>
-constexpr Fp kB<Fp> = Fp::from_u64(4);
-template <>
-constexpr Fp2 kB<Fp2> = {Fp::from_u64(4), Fp::from_u64(4)};
 
 void write(const Fp& value, std::span<uint8_t, 48> bytes) { value.to_bytes_be(bytes); }
 void write(const Fp2& value, std::span<uint8_t, 96> bytes) {
@@ -51,7 +45,7 @@ bool is_larger_root(const Fp2& y) { return is_larger_root(y.c1.is_zero() ? y.c0 
 
 template <class F>
 F curve_rhs(const F& x) {
-  return x.square() * x + kB<F>;
+  return x.square() * x + kCurveB<F>;
 }
 template <class F>
 bool curve_holds(const Affine<F>& p) {
@@ -155,23 +149,10 @@ std::optional<Affine<F>> decode_unchecked(std::span<const uint8_t, 2 * kFieldByt
   return *point;
 }
 
-// |z| of the curve parameter z = -0xd201000000010000, from which p = (z - 1)^2 (z^4 - z^2 + 1)/3 + z and r = z^4 - z^2
-// + 1.
-constexpr uint64_t kAbsZ = 0xd201000000010000;
-
 template <class F>
 Xyzz<F> mul_by_abs_z(const Xyzz<F>& p) {
   return scalar_mul(p, std::span(&kAbsZ, 1));
 }
-
-// A primitive cube root of unity in Fp, (-1 - sqrt(-3))/2; of the two, the one for which (x, y) -> (beta x, y)
-// multiplies the subgroup by -z^2 (the other multiplies by z^2 - 1).
-constexpr Fp kBeta = *Fp::from_canonical({0x2e01fffffffefffe, 0xde17d813620a0002, 0xddb3a93be6f89688,
-                                          0xba69c6076a0f77ea, 0x5f19672fdf76ce51, 0x0000000000000000});
-// psi = (untwist, p-th power, twist): (x, y) -> (conj(x)/W^2, conj(y)/W^3) with W = xi^((p-1)/6) multiplies the
-// subgroup by z. As W^6 = xi^(p-1) = -u, W^12 = -1.
-constexpr Fp2 kW3 = kFrobeniusW * kFrobeniusW * kFrobeniusW, kW9 = kW3 * kW3 * kW3;
-constexpr Fp2 kPsiX = -(kW9 * kFrobeniusW), kPsiY = -kW9;
 
 }  // namespace
 

@@ -2,11 +2,12 @@
 
 #include <vector>
 
+#include "curve/endomorphism.h"
+
 namespace cuzk {
 namespace {
 
 // The curve parameter is z = -kAbsZ; its sign is made good by a conjugation.
-constexpr uint64_t kAbsZ = 0xd201000000010000;
 constexpr int kTopBit = 63;
 
 constexpr Fp2 kThreeB = {Fp::from_u64(12), Fp::from_u64(12)};  // 3 b' of E'

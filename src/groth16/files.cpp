@@ -4,9 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <future>
 #include <mutex>
 #include <nlohmann/json.hpp>
 
@@ -14,7 +16,6 @@
 #include "curve/encoding.h"
 #include "groth16/subgroup_batch.h"
 #include "hash/blake2.h"
-#include "mem/mapped_file.h"
 
 namespace cuzk::groth16 {
 namespace {
@@ -145,28 +146,37 @@ struct FirstFault {
   }
 };
 
+std::string point_name(const Section& section, uint64_t i) { return fmt::format("{}[{}]", section.name, i); }
+Error outside_subgroup(const Section& section, uint64_t i) {
+  return {Code::kInvalidParams, point_name(section, i) + " is outside the subgroup"};
+}
+
+// One point, with every check but the subgroup's.
+template <class Point>
+Result<Point> decode_point(ByteSpan file, const Section& section, uint64_t i, Check check) {
+  const uint8_t* bytes = file.data() + section.offset + i * kPointBytes<Point>;
+  std::optional<Point> point = decode_unchecked<Point>(bytes);
+  if (!point || (check == Check::kFull && !on_curve(*point))) {
+    Result<Point> why = decode_on_curve<Point>(bytes);
+    return fail(Code::kInvalidParams, "{}: {}", point_name(section, i), why ? "malformed" : why.error().message);
+  }
+  if (point->is_infinity()) return fail(Code::kInvalidParams, "{} is infinity", point_name(section, i));
+  return *point;
+}
+
 // Decodes points [begin, end) of a section, and reports the first that fails.
 template <class Point>
 void decode_piece(ByteSpan file, const Section& section, size_t begin, size_t end, Check check, std::span<Point> out,
                   FirstFault& fault) {
-  auto name = [&](size_t i) { return fmt::format("{}[{}]", section.name, i); };
   for (size_t i = begin; i < end; i++) {
-    const uint8_t* bytes = file.data() + section.offset + i * kPointBytes<Point>;
-    std::optional<Point> point = decode_unchecked<Point>(bytes);
-    if (!point || (check == Check::kFull && !on_curve(*point))) {
-      Result<Point> why = decode_on_curve<Point>(bytes);
-      return fault.report(
-          i, {Code::kInvalidParams, fmt::format("{}: {}", name(i), why ? "malformed" : why.error().message)});
-    }
-    if (point->is_infinity()) return fault.report(i, {Code::kInvalidParams, name(i) + " is infinity"});
+    Result<Point> point = decode_point<Point>(file, section, i, check);
+    if (!point) return fault.report(i, point.error());
     out[i] = *point;
   }
   if (check != Check::kFull) return;
   auto outside = first_outside_subgroup(std::span<const Point>(out.subspan(begin, end - begin)));
   if (!outside) return fault.report(begin, outside.error());
-  if (*outside < end - begin) {
-    fault.report(begin + *outside, {Code::kInvalidParams, name(begin + *outside) + " is outside the subgroup"});
-  }
+  if (*outside < end - begin) fault.report(begin + *outside, outside_subgroup(section, begin + *outside));
 }
 
 template <class Point>
@@ -190,8 +200,26 @@ bool record_fits(const fs::path& params, const mem::MappedFile& file) {
          record.value("mtime_ns", nlohmann::json()) == file.modified_ns();
 }
 
-Status write_record(const fs::path& params, const mem::MappedFile& file) {
-  const std::string digest = to_hex(hash::blake2b_512(file.bytes()));
+// The digest of a file, taken by a thread of its own; about 1 s a GB. Given up on destruction.
+class BackgroundDigest {
+ public:
+  explicit BackgroundDigest(ByteSpan bytes)
+      : digest_(std::async(std::launch::async, [this, bytes] {
+          constexpr size_t kStep = size_t{1} << 22;
+          hash::Blake2b512 hash;
+          for (size_t at = 0; at < bytes.size() && !stop_; at += kStep)
+            hash.update(bytes.subspan(at, std::min(kStep, bytes.size() - at)));
+          return hash.finish();
+        })) {}
+  ~BackgroundDigest() { stop_ = true; }
+  hash::Bytes64 get() { return digest_.get(); }
+
+ private:
+  std::atomic<bool> stop_ = false;
+  std::future<hash::Bytes64> digest_;  // destroyed first, which waits
+};
+
+Status write_record(const fs::path& params, const mem::MappedFile& file, const hash::Bytes64& digest) {
   CUZK_TRY_ASSIGN(const mem::MappedFile now, mem::MappedFile::open(params));
   if (now.bytes().size() != file.bytes().size() || now.modified_ns() != file.modified_ns()) {
     return fail(Code::kIo, "the file changed while it was read");
@@ -199,7 +227,7 @@ Status write_record(const fs::path& params, const mem::MappedFile& file) {
   nlohmann::json record = {{"version", 1},
                            {"bytes", file.bytes().size()},
                            {"mtime_ns", file.modified_ns()},
-                           {"blake2b", digest},
+                           {"blake2b", to_hex(digest)},
                            {"checked", "every point well formed, on the curve, in the subgroup, not infinity"}};
   return write_file(checked_record_path(params), as_bytes(record.dump(1) + "\n"));
 }
@@ -295,10 +323,24 @@ Result<Layout> params_layout(const fs::path& path, const std::optional<Lengths>&
   return layout;
 }
 
+Result<VerifyingKey> decode_params_vk(ByteSpan file, const Layout& layout) {
+  return decode_vk_points(file, layout.sections[0]);
+}
+
+Status check_point(ByteSpan file, const Section& section, uint64_t index, Check check) {
+  const auto checked = [&]<class Point>(const Point*) -> Status {
+    CUZK_TRY_ASSIGN(const Point point, decode_point<Point>(file, section, index, check));
+    if (check == Check::kFull && !in_subgroup(point)) return tl::unexpected(outside_subgroup(section, index));
+    return {};
+  };
+  if (section.point_bytes == kG1UncompressedBytes) return checked(static_cast<const G1Affine*>(nullptr));
+  return checked(static_cast<const G2Affine*>(nullptr));
+}
+
 Result<Parameters> decode_params(ByteSpan file, const Layout& layout, Check check, exec::Pool& pool,
                                  const Progress& progress) {
   Parameters out;
-  CUZK_TRY_ASSIGN(out.vk, decode_vk_points(file, layout.sections[0]));
+  CUZK_TRY_ASSIGN(out.vk, decode_params_vk(file, layout));
   uint64_t total = 0, finished = 0;
   for (size_t i = 1; i < layout.sections.size(); i++) total += layout.sections[i].count;
   std::mutex mutex;
@@ -315,28 +357,39 @@ Result<Parameters> decode_params(ByteSpan file, const Layout& layout, Check chec
   return out;
 }
 
-Result<LoadedParameters> load_params(const fs::path& path, const std::optional<Lengths>& wanted,
-                                     const LoadOptions& options, exec::Pool& pool) {
+Result<LoadReport> load_params_with(const fs::path& path, const std::optional<Lengths>& wanted,
+                                    const LoadOptions& options, const Decode& decode) {
   auto named = [&](Error error) { return tl::unexpected(std::move(error).within(path.string())); };
   CUZK_TRY_ASSIGN(const mem::MappedFile file, mem::MappedFile::open(path));
   auto layout = params_layout(file.bytes(), wanted);
   if (!layout) return named(layout.error());
 
-  LoadedParameters loaded;
-  loaded.check_was_remembered = options.check == Check::kFull && options.remember && record_fits(path, file);
-  loaded.fully_checked = options.check == Check::kFull;
-  Check check = loaded.check_was_remembered ? Check::kCanonical : options.check;
-  auto parameters = decode_params(file.bytes(), *layout, check, pool, options.progress);
-  if (!parameters) return named(parameters.error());
-  loaded.parameters = std::move(*parameters);
+  LoadReport report;
+  report.check_was_remembered = options.check == Check::kFull && options.remember && record_fits(path, file);
+  report.fully_checked = options.check == Check::kFull;
+  const Check check = report.check_was_remembered ? Check::kCanonical : options.check;
+  std::optional<BackgroundDigest> digest;
+  if (check == Check::kFull && options.remember) digest.emplace(file.bytes());
+  if (Status decoded = decode(file, *layout, check); !decoded) return named(decoded.error());
 
   if (layout->trailing_bytes > 0)
-    loaded.warnings.push_back(fmt::format("{} trailing bytes after b_g2", layout->trailing_bytes));
-  if (check == Check::kFull && options.remember) {
-    if (Status written = write_record(path, file); !written) {
-      loaded.warnings.push_back(fmt::format("the full check is not remembered: {}", written.error().message));
+    report.warnings.push_back(fmt::format("{} trailing bytes after b_g2", layout->trailing_bytes));
+  if (digest) {
+    if (Status written = write_record(path, file, digest->get()); !written) {
+      report.warnings.push_back(fmt::format("the full check is not remembered: {}", written.error().message));
     }
   }
+  return report;
+}
+
+Result<LoadedParameters> load_params(const fs::path& path, const std::optional<Lengths>& wanted,
+                                     const LoadOptions& options, exec::Pool& pool) {
+  LoadedParameters loaded;
+  const Decode decode = [&](const mem::MappedFile& file, const Layout& layout, Check check) -> Status {
+    CUZK_TRY_ASSIGN(loaded.parameters, decode_params(file.bytes(), layout, check, pool, options.progress));
+    return {};
+  };
+  CUZK_TRY_ASSIGN(static_cast<LoadReport&>(loaded), load_params_with(path, wanted, options, decode));
   return loaded;
 }
 

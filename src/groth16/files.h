@@ -16,6 +16,7 @@
 #include "base/bytes.h"
 #include "exec/pool.h"
 #include "groth16/keys.h"
+#include "mem/mapped_file.h"
 
 namespace cuzk::groth16 {
 
@@ -66,14 +67,27 @@ struct LoadOptions {
   bool remember = true;
   Progress progress;
 };
-struct LoadedParameters {
-  Parameters parameters;
+// What a loader says beside the parameters.
+struct LoadReport {
   bool fully_checked = false;         // now or by the record
   bool check_was_remembered = false;  // the record stood in for the check
   std::vector<std::string> warnings;  // trailing bytes; a record that cannot be written. The file is not named
 };
+struct LoadedParameters : LoadReport {
+  Parameters parameters;
+};
 Result<LoadedParameters> load_params(const std::filesystem::path& path, const std::optional<Lengths>& wanted,
                                      const LoadOptions& options, exec::Pool& pool);
+
+// For loaders to other places: load_params but for the points, which `decode` reads at the level of check that is left
+// to do. The digest for the record is taken beside it, by a thread of its own.
+using Decode = std::function<Status(const mem::MappedFile& file, const Layout& layout, Check check)>;
+Result<LoadReport> load_params_with(const std::filesystem::path& path, const std::optional<Lengths>& wanted,
+                                    const LoadOptions& options, const Decode& decode);
+// The verifying key at the head of a file, fully checked.
+Result<VerifyingKey> decode_params_vk(ByteSpan file, const Layout& layout);
+// What decode_params finds wrong with a point, checked alone.
+Status check_point(ByteSpan file, const Section& section, uint64_t index, Check check);
 
 // F.params.checked: a JSON object of the file's bytes, mtime_ns, BLAKE2b-512 digest (its first 32 digits are what
 // parameters.json publishes) and what was checked.
@@ -94,6 +108,8 @@ class ParamsWriter {
   Status begin_section(uint64_t count);
   Status points(std::span<const G1Affine> points, exec::Pool& pool);
   Status points(std::span<const G2Affine> points, exec::Pool& pool);
+  // The same as uncompressed bytes.
+  Status encoded_points(ByteSpan bytes) { return write(bytes); }
   Status commit();
 
  private:

@@ -28,6 +28,11 @@ Fr power_of_two_power(Fr x, unsigned log2_exponent) {
   return x;
 }
 
+Status check_tau(const Fr& tau, unsigned log2_size) {
+  if (power_of_two_power(tau, log2_size) != Fr::one()) return {};
+  return fail(Code::kInvalidInput, "tau is a point of the domain: take another seed");
+}
+
 // The inverses of all elements, none zero (Montgomery's trick).
 void invert_all(std::span<Fr> x) {
   std::vector<Fr> prefix(x.size());
@@ -147,6 +152,13 @@ Toxic toxic_from_seed(uint64_t seed) {
   return toxic;
 }
 
+Status check_secrets(const Toxic& toxic, unsigned log2_size) {
+  for (const NamedSecret& secret : kSecrets) {
+    if ((toxic.*secret.member).is_zero()) return fail(Code::kInvalidInput, "secret '{}' is zero", secret.name);
+  }
+  return check_tau(toxic.tau, log2_size);
+}
+
 Result<Toxic> toxic_from_json(std::string_view text) {
   auto json = nlohmann::json::parse(text, nullptr, false);
   if (json.is_object() && json.contains("toxic")) json = nlohmann::json(json["toxic"]);
@@ -167,8 +179,7 @@ Result<QapValues> qap_at(const r1cs::Circuit& circuit, const Fr& tau, exec::Pool
   const unsigned log2_size = r1cs::log2_domain(circuit);
   const uint64_t rows = uint64_t{circuit.num_constraints} + circuit.num_inputs,
                  variables = uint64_t{circuit.num_inputs} + circuit.num_aux;
-  if (power_of_two_power(tau, log2_size) == Fr::one())
-    return fail(Code::kInvalidInput, "tau is a point of the domain: take another seed");
+  CUZK_TRY(check_tau(tau, log2_size));
   std::vector<Fr> lagrange = lagrange_at(tau, log2_size, rows, pool);
 
   QapValues out{std::vector<Fr>(variables), std::vector<Fr>(variables), std::vector<Fr>(variables)};
@@ -189,9 +200,7 @@ Result<QapValues> qap_at(const r1cs::Circuit& circuit, const Fr& tau, exec::Pool
 
 Result<VerifyingKey> setup(const r1cs::Circuit& circuit, const Toxic& toxic, const std::filesystem::path& params,
                            exec::Pool& pool, const Progress& progress) {
-  for (const NamedSecret& secret : kSecrets) {
-    if ((toxic.*secret.member).is_zero()) return fail(Code::kInvalidInput, "secret '{}' is zero", secret.name);
-  }
+  CUZK_TRY(check_secrets(toxic, r1cs::log2_domain(circuit)));
   CUZK_TRY_ASSIGN(QapValues qap, qap_at(circuit, toxic.tau, pool));
   const Lengths lengths = lengths_of(circuit);
   const msm::FixedBase<Fp> g1(G1::from_affine(g1_generator()),

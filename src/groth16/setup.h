@@ -21,6 +21,8 @@ struct Toxic {
 // SHA-512 of "refgen/alpha/SEED" (beta, gamma, delta, tau likewise) as a little-endian number mod r: the rule of the
 // reference vectors.
 Toxic toxic_from_seed(uint64_t seed);
+// kInvalidInput where a secret is zero or tau is a point of a domain of 2^log2_size.
+Status check_secrets(const Toxic& toxic, unsigned log2_size);
 // A JSON object with the five names and big-endian hex values below r, or one that has such an object under "toxic".
 Result<Toxic> toxic_from_json(std::string_view text);
 

@@ -151,7 +151,7 @@ struct alignas(16) Element {
     constexpr Element value = from_host(Host::one());
     return value;
   }
-  CUZK_DEVICE bool is_zero() const {
+  constexpr CUZK_DEVICE bool is_zero() const {
     uint32_t any = 0;
     for (unsigned i = 0; i < kLimbs; i++) any |= limbs[i];
     return any == 0;
