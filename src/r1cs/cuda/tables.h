@@ -66,12 +66,12 @@ inline constexpr size_t kQueries = 3;
 
 template <template <class> class Array>
 struct QueryTables {
-  static constexpr uint32_t kBlockWords = 256;  // of 32 variables
   uint32_t num_positions = 0;
-  Array<uint32_t> present;    // bitmap of auxiliary variables
-  Array<uint32_t> ranks;      // position of the first auxiliary variable of each block of words
-  Array<uint32_t> positions;  // of the inputs and field-element variables, ascending
-  Array<uint32_t> scalars;    // which of the witness's full scalars each of them is
+  uint32_t num_bits = 0;     // of these, single bits
+  uint32_t num_scalars = 0;  // and the others: inputs and field elements
+  Array<uint32_t> present;   // bitmap of auxiliary variables
+  Array<uint32_t> ranks;     // position of the first auxiliary variable of each block
+  Array<uint32_t> inputs;    // those that are present, which have the first positions
 };
 
 // Combination m (0 = A, 1 = B) of row r of a template is number 2 r + m. A small one, of a few bits with coefficients
@@ -85,6 +85,7 @@ struct CircuitTables {
   static constexpr uint32_t kScalar = 1u << 31;    // flag of bindings and sources: a full scalar, not a bit
   // Coefficients by which nothing is multiplied.
   static constexpr uint32_t kOne = 0, kMinusOne = 1;
+  static constexpr uint32_t kBlockWords = 256;  // words of 32 auxiliary variables in a block that has its ranks
 
   uint32_t num_inputs = 0, num_aux = 0, num_constraints = 0, num_fields = 0;
   Array<PlacedInstance> instances;
@@ -96,6 +97,7 @@ struct CircuitTables {
   Array<Tile> row_tiles;           // rows
   SumTables<Array> sums;           // source: local variable; with kScalar, rank of a field element of the instance
   Array<uint32_t> is_bit;          // bitmap of auxiliary variables
+  Array<uint32_t> field_ranks;     // field elements before each block
   std::array<QueryTables<Array>, kQueries> queries;
 };
 
