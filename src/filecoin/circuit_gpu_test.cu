@@ -73,9 +73,9 @@ TEST(DeviceCircuit, PorepEqualsTheHosts) {
     gpu::TestArray<uint32_t> list(tables.queries[q].num_bits), count(1);
     ASSERT_TRUE(r1cs::list_ones(on_device, query, values_on_device, list.span(), count.span(), scratch.span(), stream));
     ASSERT_TRUE(stream.synchronize());
-    const std::vector<uint32_t> positions = list.values();
+    const std::vector<uint32_t> positions = list.values(), num_ones = count.values();
     std::vector<uint64_t> ones(queries[q].ones.size());
-    for (size_t i = 0; i < count.values()[0]; i++) r1cs::set_bit(ones, positions[i]);
+    for (size_t i = 0; i < num_ones[0]; i++) r1cs::set_bit(ones, positions[i]);
     EXPECT_TRUE(ones == queries[q].ones) << q;
 
     const size_t scalars = tables.queries[q].num_scalars;
