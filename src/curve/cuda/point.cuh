@@ -46,6 +46,11 @@ __device__ __forceinline__ void store(Affine<F>* at, const Affine<F>& value) {
   store(&at->y, value.y);
 }
 
+// Of the numbers that threads bring, the lowest stays.
+__device__ __forceinline__ void keep_lowest(uint64_t* at, uint64_t value) {
+  atomicMin(reinterpret_cast<unsigned long long*>(at), static_cast<unsigned long long>(value));
+}
+
 // --- Jacobian coordinates: x = X/Z^2, y = Y/Z^3, infinity has Z = 0. For chains of doublings, which cost 3M+4S here
 // and 6M+4S in Xyzz. hyperelliptic.org EFD, shortw/jacobian-0: dbl-2009-alnr, add-1998-cmo-2. Complete.
 
