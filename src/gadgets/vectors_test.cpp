@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/testing.h"
+#include "field/text.h"
 #include "gadgets/merkle.h"
 #include "hash/sha256.h"
 #include "r1cs/digest.h"
@@ -89,7 +90,7 @@ class Bench {
  private:
   Fr next() {
     size_t i = allocated_++;
-    return gadget_.contains("aux") ? from_hex_number(gadget_["aux"][i]) : Fr::zero();
+    return gadget_.contains("aux") ? fr_from_hex(gadget_["aux"][i]).value() : Fr::zero();
   }
   const Json& gadget_;
   size_t allocated_ = 0;
@@ -140,7 +141,7 @@ void path_case(Bench<CS>& b, const Json& gadget, bool is_public) {
     values.index = params["indexes"][level];
     for (size_t i = 0; i + 1 < arities[level]; i++) {
       size_t variable = at + static_cast<size_t>(std::countr_zero(arities[level])) + i;
-      values.siblings.push_back(gadget.contains("aux") ? from_hex_number(gadget["aux"][variable]) : Fr::zero());
+      values.siblings.push_back(gadget.contains("aux") ? fr_from_hex(gadget["aux"][variable]).value() : Fr::zero());
     }
     at += level_aux(hash, arities[level]);
   }
@@ -239,7 +240,7 @@ bool run(Bench<CS>& b, const std::string& file, const Json& gadget) {
   if (file == "num") {
     if (name == "to_bits_le_strict") return false;  // no Filecoin circuit uses it
     if (name == "alloc_input") {
-      Num<CS> input{{}, value_of<CS>([&] { return from_hex_number(gadget["inputs"][1]); })};
+      Num<CS> input{{}, value_of<CS>([&] { return fr_from_hex(gadget["inputs"][1]).value(); })};
       input.var = cs.alloc_input(input.value);
       b.output(input);
       return true;

@@ -34,13 +34,17 @@ Fr from_small(int64_t value) {
 
 }  // namespace
 
-WitnessView::WitnessView(const Circuit& circuit, const Witness& witness) : circuit_(&circuit), witness_(&witness) {
+FieldRanks::FieldRanks(const Circuit& circuit) : is_field_(circuit.aux_is_field) {
   uint32_t rank = 0;
   ranks_.reserve(circuit.num_aux / kRankBlock + 1);
-  for (size_t word = 0; word <= circuit.aux_is_field.size(); word++) {
+  for (size_t word = 0; word <= is_field_.size(); word++) {
     if (word % (kRankBlock / 64) == 0) ranks_.push_back(rank);
-    if (word < circuit.aux_is_field.size()) rank += static_cast<uint32_t>(std::popcount(circuit.aux_is_field[word]));
+    if (word < is_field_.size()) rank += static_cast<uint32_t>(std::popcount(is_field_[word]));
   }
+}
+
+WitnessView::WitnessView(const Circuit& circuit, const Witness& witness)
+    : circuit_(&circuit), witness_(&witness), ranks_(circuit) {
   for (const Fr& c : circuit.coefficients) {
     small_.push_back(small_coefficient(c));
     exponent_.push_back(binary_exponent(c));

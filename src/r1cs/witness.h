@@ -27,6 +27,25 @@ enum class SumKind : uint8_t {
   kField,   // anything else: field arithmetic
 };
 
+// Where the value of a field-element variable lies: the rank of the variable among them. Linear in num_aux / 512.
+class FieldRanks {
+ public:
+  explicit FieldRanks(const Circuit& circuit);
+
+  // Number of field-element variables below aux, which may be one past the last variable.
+  uint32_t operator()(uint32_t aux) const {
+    uint32_t rank = ranks_[aux / 512];
+    for (uint32_t word = aux / 512 * 8; word < aux / 64; word++) rank += std::popcount(is_field_[word]);
+    if (aux % 64 == 0) return rank;  // there may be no word
+    uint64_t below = (uint64_t{1} << (aux % 64)) - 1;
+    return rank + std::popcount(is_field_[aux / 64] & below);
+  }
+
+ private:
+  std::span<const uint64_t> is_field_;
+  std::vector<uint32_t> ranks_;  // field elements before each block of 512
+};
+
 // Random access to a witness of a circuit. Building the tables is linear in num_aux / 512 and in the templates' terms.
 class WitnessView {
  public:
@@ -37,12 +56,7 @@ class WitnessView {
   bool is_field(uint32_t aux) const { return circuit_->aux_is_field[aux / 64] >> (aux % 64) & 1; }
   bool bit(uint32_t aux) const { return witness_->bits[aux / 64] >> (aux % 64) & 1; }
   // Index into witness().fields of the first field-element variable at or after aux.
-  uint32_t field_rank(uint32_t aux) const {
-    uint32_t rank = ranks_[aux / 512];
-    for (uint32_t word = aux / 512 * 8; word < aux / 64; word++) rank += std::popcount(circuit_->aux_is_field[word]);
-    uint64_t below = (uint64_t{1} << (aux % 64)) - 1;
-    return rank + std::popcount(circuit_->aux_is_field[aux / 64] & below);
-  }
+  uint32_t field_rank(uint32_t aux) const { return ranks_(aux); }
   Fr value(Var var) const {
     if (!var.is_aux()) return witness_->inputs[var.index()];
     uint32_t aux = var.index();
@@ -53,7 +67,7 @@ class WitnessView {
  private:
   const Circuit* circuit_;
   const Witness* witness_;
-  std::vector<uint32_t> ranks_;             // field elements before each block of 512
+  FieldRanks ranks_;
   std::vector<std::vector<SumKind>> sums_;  // one a template, 3 * rows each
   std::vector<int8_t> small_;               // by coefficient: -2, -1, 1, 2, or 0 where it is none of them
   std::vector<int16_t> exponent_;           // by coefficient: k where it is 2^k, else -1

@@ -12,15 +12,10 @@
 #include <bit>
 #include <cstdint>
 
+#include "field/cuda/inverse.cuh"
 #include "field/fields.h"
 
 namespace cuzk::device {
-
-#ifdef __CUDACC__
-#define CUZK_DEVICE __host__ __device__ __forceinline__
-#else
-#define CUZK_DEVICE inline
-#endif
 
 #ifdef __CUDA_ARCH__
 // One instruction each. The carry flag passes from one to the next; they are volatile so that their order stays.
@@ -156,17 +151,16 @@ struct alignas(16) Element {
     constexpr Element value = from_host(Host::one());
     return value;
   }
-  CUZK_DEVICE constexpr bool is_zero() const {
+  constexpr CUZK_DEVICE bool is_zero() const {
     uint32_t any = 0;
     for (unsigned i = 0; i < kLimbs; i++) any |= limbs[i];
     return any == 0;
   }
-  CUZK_DEVICE constexpr bool operator==(const Element& o) const {
+  constexpr CUZK_DEVICE bool operator==(const Element& o) const {
     uint32_t any = 0;
     for (unsigned i = 0; i < kLimbs; i++) any |= limbs[i] ^ o.limbs[i];
     return any == 0;
   }
-  CUZK_DEVICE bool operator!=(const Element& o) const { return !(*this == o); }
 
 #ifdef __CUDA_ARCH__
   __device__ __forceinline__ Element operator+(const Element& o) const {
@@ -216,21 +210,12 @@ struct alignas(16) Element {
   CUZK_DEVICE Element operator-() const { return zero() - *this; }
   CUZK_DEVICE Element dbl() const { return *this + *this; }
   CUZK_DEVICE Element square() const { return *this * *this; }
-  // The multiplicative inverse, zero for zero, by the host's text on the device too. About 40,000 instructions: batches
-  // share one (Montgomery's trick). Called, not inlined.
-  __host__ __device__ __noinline__ Element inverse() const {
-#ifdef __CUDA_ARCH__
-    constexpr typename Host::Limbs p = Host::kModulus;
-    constexpr Element r3 = from_host(Host::from_raw(Host::kR2) * Host::from_raw(Host::kR2));  // R^3 as a residue
-    typename Host::Limbs raw;
-    for (unsigned i = 0; i < Host::kLimbs; i++) raw[i] = limbs[2 * i] | static_cast<uint64_t>(limbs[2 * i + 1]) << 32;
-    raw = cuzk::limbs::inverse(raw, p, Host::kInv);
+  // The multiplicative inverse, zero for zero. Batches share one (Montgomery's trick).
+  CUZK_DEVICE_CALLED Element inverse() const {
+    constexpr Element p = modulus(), r3 = from_host(Host::from_raw(Host::kR2) * Host::from_raw(Host::kR2));
     Element out;
-    for (unsigned i = 0; i < kLimbs; i++) out.limbs[i] = static_cast<uint32_t>(raw[i / 2] >> (32 * (i % 2)));
+    DivisionSteps<kLimbs>::invert(limbs, p.limbs, out.limbs);  // a^-1 R^-1
     return out * r3;
-#else
-    return from_host(to_host().inverse());
-#endif
   }
   CUZK_DEVICE Element& operator+=(const Element& o) { return *this = *this + o; }
   CUZK_DEVICE Element& operator-=(const Element& o) { return *this = *this - o; }

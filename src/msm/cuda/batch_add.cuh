@@ -1,0 +1,150 @@
+#pragma once
+// Many independent affine additions, some thousands of which share one inversion (Montgomery's trick): 5M + 1S each,
+// against 8M + 2S for an addition to an XYZZ bucket. Complete: missing and infinite operands, equal and opposite
+// points.
+
+#include "curve/cuda/load.cuh"
+
+namespace cuzk::msm::device {
+
+// How one addition is done, from its operands.
+enum class Sum : uint8_t { kSlope, kTangent, kFirst, kSecond, kInfinity };
+
+// The x-coordinates alone tell an ordinary addition, but for a chance that does not matter.
+template <class F>
+__device__ __forceinline__ bool ordinary(const F& x1, const F& x2) {
+  return x1 != x2 && !x1.is_zero() && !x2.is_zero();
+}
+template <class F>
+__device__ __forceinline__ Sum classify(const Affine<F>& p, const Affine<F>& q) {
+  if (p.is_infinity()) return Sum::kSecond;
+  if (q.is_infinity()) return Sum::kFirst;
+  if (p.x != q.x) return Sum::kSlope;
+  return p.y == q.y && !p.y.is_zero() ? Sum::kTangent : Sum::kInfinity;
+}
+
+// The inverses of one value of each thread of a block, none zero; all threads call it. A product tree in shared memory.
+template <unsigned kThreads, class F>
+__device__ __forceinline__ F block_inverse(const F& value) {
+  __shared__ F tree[2 * kThreads];  // node n has children 2n and 2n + 1
+  const unsigned t = threadIdx.x;
+  tree[kThreads + t] = value;
+  __syncthreads();
+  for (unsigned nodes = kThreads / 2; nodes > 0; nodes /= 2) {
+    if (t < nodes) tree[nodes + t] = tree[2 * (nodes + t)] * tree[2 * (nodes + t) + 1];
+    __syncthreads();
+  }
+  if (t == 0) tree[1] = tree[1].inverse();
+  __syncthreads();
+  for (unsigned nodes = 1; nodes < kThreads; nodes *= 2) {
+    if (t < nodes) {
+      const unsigned n = nodes + t;
+      const F inverse = tree[n], left = tree[2 * n];
+      tree[2 * n] = inverse * tree[2 * n + 1];
+      tree[2 * n + 1] = inverse * left;
+    }
+    __syncthreads();
+  }
+  return tree[kThreads + t];
+}
+
+// Where the points of many independent sums are, and which belong together. One type for all, so that there is one
+// kernel for each field: what is not told apart by types is told apart by pointers, at no cost beside the arithmetic.
+template <class F>
+struct Sums {
+  const Affine<F>* points;
+  const uint32_t* values = nullptr;  // point number i is points[values[i]], negated with bit 31; or points[i]
+
+  // Sum j adds elements of bucket keys[j], neighbours from offsets_in on; its sums come from offsets_out on.
+  const uint32_t *keys = nullptr, *offsets_in = nullptr, *offsets_out = nullptr;
+  // Or sum j adds element r of a block of 2 * half and element r + half.
+  uint64_t half = 0;
+  // Or sum j adds 2j and 2j + 1, where both are below count.
+  uint64_t count = 0;
+
+  struct Operands {
+    uint64_t first, second;
+    bool has_second;
+  };
+  __device__ __forceinline__ Operands operands(uint64_t j) const {
+    if (keys) {
+      const uint32_t k = keys[j], i = offsets_in[k] + 2 * (static_cast<uint32_t>(j) - offsets_out[k]);
+      return {i, i + 1, i + 1 < offsets_in[k + 1]};
+    }
+    if (half > 0) {
+      const uint64_t i = j / half * 2 * half + j % half;
+      return {i, i + half, true};
+    }
+    return {2 * j, 2 * j + 1, 2 * j + 1 < count};
+  }
+  __device__ __forceinline__ F x(uint64_t i) const { return load(&points[values ? values[i] & ~kNegated : i].x); }
+  __device__ __forceinline__ Affine<F> point(uint64_t i) const {
+    if (!values) return load(points + i);
+    const uint32_t value = values[i];
+    Affine<F> p = load(points + (value & ~kNegated));
+    if (value & kNegated) p.y = -p.y;
+    return p;
+  }
+
+  static constexpr uint32_t kNegated = uint32_t{1} << 31;
+};
+
+constexpr unsigned kAddThreads = 128, kMostEach = 16;
+
+// out[j] = first + second (or first alone) for j < count. Each thread makes `each` <= kMostEach sums, with consecutive
+// threads on consecutive j. x is read twice: for the product of the denominators and for the sum.
+template <class F>
+__global__ __launch_bounds__(kAddThreads) void add_pairs(Sums<F> sums, uint64_t count, unsigned each, Affine<F>* out) {
+  const uint64_t first = uint64_t{blockIdx.x} * kAddThreads * each + threadIdx.x;
+  F prefix[kMostEach];  // in local memory: products of the denominators before
+  F product = F::one();
+#pragma unroll 1
+  for (unsigned i = 0; i < each; i++) {
+    const uint64_t j = first + uint64_t{i} * kAddThreads;
+    if (j >= count) break;
+    prefix[i] = product;
+    const auto at = sums.operands(j);
+    if (!at.has_second) continue;
+    F denominator = sums.x(at.second), x1 = sums.x(at.first);
+    if (ordinary(x1, denominator)) {
+      denominator = denominator - x1;
+    } else {
+      const Affine<F> p = sums.point(at.first), q = sums.point(at.second);
+      const Sum kind = classify(p, q);
+      if (kind != Sum::kSlope && kind != Sum::kTangent) continue;
+      denominator = kind == Sum::kSlope ? q.x - p.x : p.y.dbl();
+    }
+    product = product * denominator;
+  }
+  F inverse = block_inverse<kAddThreads>(product);
+#pragma unroll 1
+  for (unsigned i = each; i-- > 0;) {
+    const uint64_t j = first + uint64_t{i} * kAddThreads;
+    if (j >= count) continue;
+    const auto at = sums.operands(j);
+    const Affine<F> p = sums.point(at.first);
+    if (!at.has_second) {
+      store(out + j, p);
+      continue;
+    }
+    const Affine<F> q = sums.point(at.second);
+    F numerator = q.y - p.y, denominator = q.x - p.x;
+    if (!ordinary(p.x, q.x)) {
+      const Sum kind = classify(p, q);
+      if (kind == Sum::kTangent) {
+        numerator = p.x.square();
+        numerator = numerator.dbl() + numerator;
+        denominator = p.y.dbl();
+      } else if (kind != Sum::kSlope) {
+        store(out + j, kind == Sum::kFirst ? p : kind == Sum::kSecond ? q : Affine<F>::infinity());
+        continue;
+      }
+    }
+    const F slope = numerator * (inverse * prefix[i]);
+    inverse = inverse * denominator;
+    const F x = slope.square() - p.x - q.x;
+    store(out + j, Affine<F>{x, slope * (p.x - x) - p.y});
+  }
+}
+
+}  // namespace cuzk::msm::device

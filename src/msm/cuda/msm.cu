@@ -1,0 +1,477 @@
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
+
+#include "gpu/launch.cuh"
+#include "msm/cuda/batch_add.cuh"
+#include "msm/cuda/msm.h"
+#include "msm/cuda/workspace.h"
+
+namespace cuzk::msm::device {
+namespace {
+
+using gpu::DeviceSpan;
+using DeviceFr = cuzk::device::Fr;
+using Index = uint32_t;
+
+constexpr Index kSign = Sums<cuzk::device::Fp>::kNegated;
+constexpr unsigned kBlock = 256;
+
+template <class F>
+struct OnDevice;
+template <>
+struct OnDevice<Fp> {
+  using Type = cuzk::device::Fp;
+};
+template <>
+struct OnDevice<Fp2> {
+  using Type = cuzk::device::Fp2;
+};
+
+__device__ __forceinline__ uint64_t thread_index() { return uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
+
+// --- scalars
+
+// A scalar as eight words: s + bias where s is the value or, with bit 255 set, its negative, whichever is at most r/2.
+struct Words {
+  uint32_t word[8];
+};
+
+__device__ __forceinline__ DeviceFr canonical(const DeviceFr& x) {
+  DeviceFr one{};
+  one.limbs[0] = 1;
+  return x * one;
+}
+
+__device__ __forceinline__ DeviceFr prepared(const DeviceFr& scalar, const Words& bias) {
+  const DeviceFr positive = canonical(scalar), negative = canonical(-scalar);
+  bool above = false;  // positive > negative, that is, above r/2
+  for (int i = 0; i < 8; i++) {
+    if (positive.limbs[i] != negative.limbs[i]) above = positive.limbs[i] > negative.limbs[i];
+  }
+  DeviceFr out;
+  uint64_t carry = 0;
+  for (int i = 0; i < 8; i++) {
+    carry += uint64_t{above ? negative.limbs[i] : positive.limbs[i]} + bias.word[i];
+    out.limbs[i] = static_cast<uint32_t>(carry);
+    carry >>= 32;
+  }
+  if (above) out.limbs[7] |= kSign;
+  return out;
+}
+
+__global__ void prepare_scalars(DeviceFr* scalars, uint64_t count, Words bias, unsigned reverse_bits) {
+  const uint64_t i = thread_index();
+  if (i >= count) return;
+  const uint64_t j = reverse_bits == 0 ? i : __brevll(i) >> (64 - reverse_bits);
+  if (i > j) return;  // the thread of j moves both
+  const DeviceFr mine = load(scalars + i);
+  if (i != j) store(scalars + i, prepared(load(scalars + j), bias));
+  store(scalars + j, prepared(mine, bias));
+}
+
+struct DigitJob {
+  const DeviceFr* scalars;
+  uint64_t count;
+  const uint32_t* positions;  // or none
+  uint64_t bases;
+  unsigned window_bits, windows, first_window, group;
+};
+
+// Entry g * count + i is digit first_window + g of scalar i. A zero digit has the key past all buckets.
+__global__ void make_entries(DigitJob job, Index* keys, Index* values) {
+  const uint64_t i = thread_index();
+  if (i >= job.count) return;
+  const DeviceFr s = load(job.scalars + i);
+  const uint32_t position = job.positions ? job.positions[i] : static_cast<uint32_t>(i);
+  const uint32_t half = 1u << (job.window_bits - 1);
+  for (unsigned g = 0; g < job.group; g++) {
+    const unsigned window = job.first_window + g, bit = window * job.window_bits;
+    // Up to 26 bits from two words; bit 255 is the sign, and there is nothing above it.
+    uint64_t pair = s.limbs[bit / 32];
+    if (bit / 32 + 1 < 8) pair |= uint64_t{s.limbs[bit / 32 + 1]} << 32;
+    const unsigned left = 255 - bit < job.window_bits ? 255 - bit : job.window_bits;
+    const uint32_t field = static_cast<uint32_t>(pair >> (bit % 32)) & ((1u << left) - 1);
+    const int32_t digit = static_cast<int32_t>(field) - static_cast<int32_t>(window + 1 < job.windows ? half : 0);
+    const uint32_t size = static_cast<uint32_t>(digit < 0 ? -digit : digit);
+    const bool negative = (digit < 0) != ((s.limbs[7] & kSign) != 0);
+    const bool none = size == 0 || position >= job.bases;
+    keys[g * job.count + i] = none ? job.group * half : g * half + size - 1;
+    values[g * job.count + i] = position | (negative ? kSign : 0);
+  }
+}
+
+// --- buckets of sorted entries, and their levels
+
+// offsets[k] = number of entries with a key below k, for k in [0, buckets].
+__global__ void find_offsets(const Index* keys, uint64_t entries, Index* offsets, Index buckets) {
+  const uint64_t i = thread_index();
+  if (i > entries) return;
+  const Index begin = i == 0 ? 0 : keys[i - 1] + 1, end = i == entries ? buckets : keys[i];
+  for (Index k = begin; k <= end && k <= buckets; k++) offsets[k] = static_cast<Index>(i);
+}
+
+// Elements of a bucket of `size` entries at a level.
+__host__ __device__ __forceinline__ Index halved(Index size, unsigned level) {
+  return static_cast<Index>((uint64_t{size} + (uint64_t{1} << level) - 1) >> level);
+}
+
+__global__ void count_levels(const Index* offsets, Index buckets, Index* totals, unsigned levels) {
+  __shared__ Index sums[64];
+  if (threadIdx.x < levels) sums[threadIdx.x] = 0;
+  __syncthreads();
+  const uint64_t k = thread_index();
+  const Index size = k < buckets ? offsets[k + 1] - offsets[k] : 0;
+  for (unsigned level = 0; level < levels; level++) {
+    const Index sum = __reduce_add_sync(~0u, halved(size, level));
+    if (threadIdx.x % 32 == 0 && sum > 0) atomicAdd(sums + level, sum);
+  }
+  __syncthreads();
+  if (threadIdx.x < levels && sums[threadIdx.x] > 0) atomicAdd(totals + threadIdx.x, sums[threadIdx.x]);
+}
+
+struct LevelSize {
+  const Index* offsets;
+  Index buckets;
+  unsigned level;
+  __host__ __device__ Index operator()(Index k) const {
+    return k < buckets ? halved(offsets[k + 1] - offsets[k], level) : 0;
+  }
+};
+
+// keys_out of a level's elements from those of the level before, whose elements lie from offsets_in[0] on.
+__global__ void halve_keys(const Index* keys_in, const Index* offsets_in, const Index* offsets_out, uint64_t count,
+                           Index* keys_out) {
+  const uint64_t i = thread_index();
+  if (i >= count) return;
+  const Index k = keys_in[i], rank = static_cast<Index>(i) - offsets_in[k];
+  if (rank % 2 == 0) keys_out[offsets_out[k] + rank / 2] = k;
+}
+
+// One level of sums. Many sums a thread share each inversion, few keep every multiprocessor busy.
+template <class F>
+Status add_level(const gpu::Stream& stream, const Sums<F>& sums, uint64_t count, Affine<F>* out) {
+  constexpr uint64_t kThreadsOfDevice = 132 * 4 * kAddThreads;  // that are resident on an H200
+  const auto each = static_cast<unsigned>(std::clamp<uint64_t>(count / kThreadsOfDevice, 1, kMostEach));
+  return gpu::launch(stream, add_pairs<F>, gpu::blocks_for(count, kAddThreads * each), kAddThreads, 0, sums, count,
+                     each, out);
+}
+
+// --- weights
+
+template <class F>
+__global__ void spread_buckets(const Affine<F>* elements, const Index* offsets, Index buckets, Affine<F>* out) {
+  const uint64_t k = thread_index();
+  if (k >= buckets) return;
+  store(out + k, offsets[k + 1] > offsets[k] ? load(elements + offsets[k]) : Affine<F>::infinity());
+}
+
+template <class F>
+__device__ __noinline__ void accumulate(Xyzz<F>& sum, const Affine<F>& p) {
+  sum += p;
+}
+template <class F>
+__device__ __noinline__ void accumulate(Xyzz<F>& sum, const Xyzz<F>& p) {
+  sum += p;
+}
+template <class F>
+__device__ __noinline__ void twice(Xyzz<F>& p) {
+  p = p.dbl();
+}
+
+// out[2 block] = sum over i < size of (i + first_weight) points[block * size + i], a block of threads each.
+template <class F, unsigned kBlockThreads>
+__global__ void weigh(const Affine<F>* points, Index size, Index first_weight, Xyzz<F>* out) {
+  __shared__ Xyzz<F> partial[kBlockThreads];
+  const Affine<F>* mine = points + uint64_t{blockIdx.x} * size;
+  const Index each = (size + kBlockThreads - 1) / kBlockThreads, begin = threadIdx.x * each;
+  // total = sum of (i - begin + 1) P_i, by running sums from the last on.
+  Xyzz<F> sum = Xyzz<F>::infinity(), total = Xyzz<F>::infinity();
+  for (Index i = begin + each; i-- > begin;) {
+    if (i < size) accumulate(sum, load(mine + i));
+    accumulate(total, sum);
+  }
+  // (begin + first_weight - 1) sum + total; the factor is -1 only where begin and first_weight are 0.
+  if (begin + first_weight == 0) {
+    accumulate(total, -sum);
+  } else {
+    const Index factor = begin + first_weight - 1;
+    Xyzz<F> product = Xyzz<F>::infinity();
+    for (int bit = 31 - __clz(static_cast<int>(factor)); bit >= 0; bit--) {
+      twice(product);
+      if (factor >> bit & 1) accumulate(product, sum);
+    }
+    accumulate(total, product);
+  }
+  partial[threadIdx.x] = total;
+  __syncthreads();
+  for (unsigned half = kBlockThreads / 2; half > 0; half /= 2) {
+    if (threadIdx.x < half) accumulate(partial[threadIdx.x], partial[threadIdx.x + half]);
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) out[2 * blockIdx.x] = partial[0];
+}
+
+// Sums blocks of `block` points (a power of two) to blocks of `until`; the levels lie one after another in `scratch`,
+// which holds as many points as there are. Returns the last.
+template <class F>
+Result<const Affine<F>*> fold(const gpu::Stream& stream, const Affine<F>* points, uint64_t count, uint64_t block,
+                              uint64_t until, Affine<F>* scratch) {
+  for (; block > until; block /= 2) {
+    count /= 2;
+    CUZK_TRY(add_level(stream, Sums<F>{.points = points, .half = block / 2}, count, scratch));
+    points = scratch;
+    scratch += count;
+  }
+  return points;
+}
+
+// --- one group of windows
+
+Words bias_of(const Plan& plan) {
+  Words bias{};
+  for (unsigned window = 0; window + 1 < plan.windows; window++) {
+    const unsigned bit = window * plan.window_bits + plan.window_bits - 1;
+    bias.word[bit / 32] |= 1u << (bit % 32);
+  }
+  return bias;
+}
+
+template <class F>
+class Group {
+ public:
+  using D = typename OnDevice<F>::Type;
+
+  Group(const Plan& plan, const Workspace<D>& space, const gpu::Stream& stream)
+      : plan_(plan), space_(space), stream_(stream) {}
+
+  // Adds up the windows from job.first_window on; out[g] is window first_window + g.
+  Status run(const DigitJob& job, const Affine<D>* bases, std::span<Xyzz<F>> out) {
+    buckets_ = job.group << (plan_.window_bits - 1);
+    const uint64_t entries = job.group * job.count;
+    CUZK_TRY(sort(job, entries));
+    CUZK_TRY(count(entries));
+    CUZK_TRY(sum_buckets(entries, bases));
+    return weigh_buckets(out);
+  }
+
+ private:
+  Status sort(const DigitJob& job, uint64_t entries) {
+    CUZK_TRY(gpu::launch(stream_, make_entries, gpu::blocks_for(job.count, kBlock), kBlock, 0, job, space_.keys[0].data,
+                         space_.values[0].data));
+    cub::DoubleBuffer<Index> keys(space_.keys[0].data, space_.keys[1].data),
+        values(space_.values[0].data, space_.values[1].data);
+    const int bits = std::bit_width(buckets_);
+    CUZK_TRY(with_cub([&](void* memory, size_t& bytes) {
+      return cub::DeviceRadixSort::SortPairs(memory, bytes, keys, values, entries, 0, bits, stream_.get());
+    }));
+    sorted_keys_ = keys.Current(), spare_keys_ = keys.Alternate(), sorted_values_ = values.Current();
+    return {};
+  }
+
+  Status count(uint64_t entries) {
+    CUZK_TRY(gpu::launch(stream_, find_offsets, gpu::blocks_for(entries + 1, kBlock), kBlock, 0, sorted_keys_, entries,
+                         space_.offsets[0].data, buckets_));
+    CUZK_TRY(stream_.clear(space_.totals));
+    CUZK_TRY(gpu::launch(stream_, count_levels, gpu::blocks_for(buckets_, kBlock), kBlock, 0, space_.offsets[0].data,
+                         buckets_, space_.totals.data, Workspace<D>::kLevels));
+    CUZK_TRY(stream_.download(std::span<Index>(totals_), space_.totals.as_const()));
+    return stream_.synchronize();
+  }
+
+  // Halves the buckets until each has at most one element, which then lie in elements_ from level_offsets_ on.
+  Status sum_buckets(uint64_t entries, const Affine<D>* bases) {
+    const Index* offsets_in = space_.offsets[0].data;
+    const Index* keys_in = sorted_keys_;
+    Index *keys_out = spare_keys_, *keys_spare = sorted_keys_;
+    uint64_t count = totals_[0];  // of the level before; entries without a bucket are the last
+    unsigned level = 0;
+    do {
+      level++;
+      Index* offsets_out = space_.offsets[1 + level % 2].data;
+      auto sizes = thrust::make_transform_iterator(thrust::make_counting_iterator(Index{0}),
+                                                   LevelSize{space_.offsets[0].data, buckets_, level});
+      CUZK_TRY(with_cub([&](void* memory, size_t& bytes) {
+        return cub::DeviceScan::ExclusiveSum(memory, bytes, sizes, offsets_out, buckets_ + 1, stream_.get());
+      }));
+      CUZK_TRY(gpu::launch(stream_, halve_keys, gpu::blocks_for(count, kBlock), kBlock, 0, keys_in, offsets_in,
+                           offsets_out, count, keys_out));
+      Sums<D> sums{.keys = keys_out, .offsets_in = offsets_in, .offsets_out = offsets_out};
+      sums.points = level == 1 ? bases : elements_;
+      sums.values = level == 1 ? sorted_values_ : nullptr;
+      Affine<D>* out = space_.points[(level + 1) % 2].data;
+      CUZK_TRY(add_level(stream_, sums, totals_[level], out));
+      elements_ = out, spare_points_ = space_.points[level % 2].data, level_offsets_ = offsets_out;
+      keys_in = keys_out, offsets_in = offsets_out, count = totals_[level];
+      std::swap(keys_out, keys_spare);
+    } while (totals_[level] > totals_[Workspace<D>::kLevels - 1]);
+    return {};
+  }
+
+  Status weigh_buckets(std::span<Xyzz<F>> out) {
+    const unsigned bits = plan_.window_bits - 1, column_bits = bits / 2, row_bits = bits - column_bits;
+    const uint64_t window = uint64_t{1} << bits, columns = uint64_t{1} << column_bits, rows = uint64_t{1} << row_bits;
+    const auto windows = static_cast<unsigned>(out.size());
+    Affine<D>* const all = spare_points_;
+    Affine<D>* const scratch = const_cast<Affine<D>*>(elements_);
+    CUZK_TRY(gpu::launch(stream_, spread_buckets<D>, gpu::blocks_for(buckets_, kBlock), kBlock, 0, elements_,
+                         level_offsets_, buckets_, all));
+    constexpr unsigned kWeighThreads = 128;
+    // Bucket i * columns + j counts i * columns + (j + 1) times.
+    CUZK_TRY_ASSIGN(const Affine<D>* row_sums, fold(stream_, all, buckets_, columns, 1, scratch));
+    CUZK_TRY(gpu::launch(stream_, weigh<D, kWeighThreads>, windows, kWeighThreads, 0, row_sums,
+                         static_cast<Index>(rows), Index{0}, space_.sums.data));
+    CUZK_TRY_ASSIGN(const Affine<D>* column_sums, fold(stream_, all, buckets_, window, columns, scratch));
+    CUZK_TRY(gpu::launch(stream_, weigh<D, kWeighThreads>, windows, kWeighThreads, 0, column_sums,
+                         static_cast<Index>(columns), Index{1}, space_.sums.data + 1));
+    std::vector<Xyzz<F>> sums(2 * windows);
+    CUZK_TRY(stream_.download(
+        std::span(sums),
+        DeviceSpan<const Xyzz<D>>(space_.sums.as_const()).first(2 * windows).template as<const Xyzz<F>>()));
+    CUZK_TRY(stream_.synchronize());
+    for (unsigned g = 0; g < windows; g++) {
+      Xyzz<F> sum = sums[2 * g];
+      for (unsigned i = 0; i < column_bits; i++) sum = sum.dbl();
+      out[g] = sum + sums[2 * g + 1];
+    }
+    return {};
+  }
+
+  // Calls a CUB function with the memory it asks for.
+  template <class Call>
+  Status with_cub(Call&& call) {
+    gpu::Current current(stream_.ordinal());
+    size_t bytes = 0;
+    CUZK_TRY(gpu::to_status(call(nullptr, bytes), "CUB"));
+    if (bytes > space_.cub.size)
+      return fail(Code::kInternal, "CUB wants {} bytes, {} were planned", bytes, space_.cub.size);
+    return gpu::to_status(call(space_.cub.data, bytes), "CUB");
+  }
+
+  const Plan& plan_;
+  const Workspace<D>& space_;
+  const gpu::Stream& stream_;
+  Index buckets_ = 0;
+  Index *sorted_keys_ = nullptr, *spare_keys_ = nullptr, *sorted_values_ = nullptr;
+  std::array<Index, Workspace<D>::kLevels> totals_{};
+  const Affine<D>* elements_ = nullptr;
+  Affine<D>* spare_points_ = nullptr;
+  const Index* level_offsets_ = nullptr;
+};
+
+}  // namespace
+
+Status prepare(const Plan& plan, DeviceSpan<Fr> scalars, Order order, const gpu::Stream& stream) {
+  unsigned reverse_bits = 0;
+  if (order == Order::kBitReversed) {
+    if (!std::has_single_bit(scalars.size))
+      return fail(Code::kInternal, "{} scalars in bit-reversed order, which is no power of two", scalars.size);
+    reverse_bits = static_cast<unsigned>(std::bit_width(scalars.size) - 1);
+  }
+  return gpu::launch(stream, prepare_scalars, gpu::blocks_for(scalars.size, kBlock), kBlock, 0,
+                     reinterpret_cast<DeviceFr*>(scalars.data), scalars.size, bias_of(plan), reverse_bits);
+}
+
+template <class F>
+Result<Xyzz<F>> sum(const Plan& plan, DeviceSpan<const Affine<F>> bases, DeviceSpan<const Fr> scalars,
+                    DeviceSpan<const uint32_t> positions, DeviceSpan<std::byte> workspace, const gpu::Stream& stream) {
+  using D = typename OnDevice<F>::Type;
+  if (scalars.size > plan.shape.points || (positions.data && positions.size != scalars.size) ||
+      workspace.size < plan.workspace_bytes)
+    return fail(Code::kInternal, "{} scalars, {} positions and {} bytes for a plan of {} points and {} bytes",
+                scalars.size, positions.size, workspace.size, plan.shape.points, plan.workspace_bytes);
+  Xyzz<F> total = Xyzz<F>::infinity();
+  if (scalars.size == 0) return total;
+  gpu::DeviceCarver memory(workspace);
+  const Workspace<D> space(memory, plan);
+  DigitJob job{.scalars = reinterpret_cast<const DeviceFr*>(scalars.data),
+               .count = scalars.size,
+               .positions = positions.data,
+               .bases = bases.size,
+               .window_bits = plan.window_bits,
+               .windows = plan.windows};
+  std::vector<Xyzz<F>> sums(plan.windows);
+  for (unsigned first = 0; first < plan.windows; first += plan.windows_at_once) {
+    job.first_window = first;
+    job.group = std::min(plan.windows_at_once, plan.windows - first);
+    CUZK_TRY(Group<F>(plan, space, stream)
+                 .run(job, reinterpret_cast<const Affine<D>*>(bases.data), std::span(sums).subspan(first, job.group)));
+  }
+  for (unsigned window = plan.windows; window-- > 0;) {
+    for (unsigned i = 0; i < plan.window_bits; i++) total = total.dbl();
+    total += sums[window];
+  }
+  return total;
+}
+
+namespace {
+
+constexpr uint64_t kFinishOnHost = 256;  // points
+
+// The arrays of sum_listed for pieces of so many positions.
+template <class F>
+struct ListedSpace {
+  DeviceSpan<Affine<F>> points[2];
+
+  ListedSpace(gpu::DeviceCarver& memory, uint64_t positions) {
+    points[0] = memory.take<Affine<F>>((positions + 1) / 2);
+    points[1] = memory.take<Affine<F>>((positions + 3) / 4);
+  }
+};
+
+}  // namespace
+
+template <class F>
+uint64_t listed_bytes(uint64_t points) {
+  gpu::DeviceCarver counter;
+  ListedSpace<F>(counter, std::max<uint64_t>(points, 1024));
+  return counter.bytes();
+}
+
+template <class F>
+Result<Xyzz<F>> sum_listed(DeviceSpan<const Affine<F>> bases, DeviceSpan<const uint32_t> positions,
+                           DeviceSpan<std::byte> workspace, const gpu::Stream& stream) {
+  using D = typename OnDevice<F>::Type;
+  if (workspace.size < listed_bytes<F>(0))
+    return fail(Code::kInternal, "{} bytes of workspace, {} are needed", workspace.size, listed_bytes<F>(0));
+  uint64_t piece = std::max<uint64_t>(positions.size, 1);
+  while (listed_bytes<F>(piece) > workspace.size) piece = (piece + 1) / 2;
+  gpu::DeviceCarver memory(workspace);
+  const ListedSpace<D> space(memory, std::max<uint64_t>(piece, 1024));
+  Xyzz<F> total = Xyzz<F>::infinity();
+  std::vector<Affine<F>> last;
+  for (uint64_t begin = 0; begin < positions.size; begin += piece) {
+    uint64_t count = std::min(piece, positions.size - begin);
+    Sums<D> sums{
+        .points = reinterpret_cast<const Affine<D>*>(bases.data), .values = positions.data + begin, .count = count};
+    count = (count + 1) / 2;
+    CUZK_TRY(add_level(stream, sums, count, space.points[0].data));
+    unsigned at = 0;
+    while (count > kFinishOnHost) {
+      sums = Sums<D>{.points = space.points[at].data, .count = count};
+      count = (count + 1) / 2;
+      at = 1 - at;
+      CUZK_TRY(add_level(stream, sums, count, space.points[at].data));
+    }
+    last.resize(count);
+    CUZK_TRY(stream.download(
+        std::span(last),
+        DeviceSpan<const Affine<F>>(space.points[at].as_const().first(count).template as<const Affine<F>>())));
+    CUZK_TRY(stream.synchronize());
+    for (const Affine<F>& point : last) total += point;
+  }
+  return total;
+}
+
+#define CUZK_INSTANTIATE(F)                                                                               \
+  template Result<Xyzz<F>> sum<F>(const Plan&, DeviceSpan<const Affine<F>>, DeviceSpan<const Fr>,         \
+                                  DeviceSpan<const uint32_t>, DeviceSpan<std::byte>, const gpu::Stream&); \
+  template uint64_t listed_bytes<F>(uint64_t);                                                            \
+  template Result<Xyzz<F>> sum_listed<F>(DeviceSpan<const Affine<F>>, DeviceSpan<const uint32_t>,         \
+                                         DeviceSpan<std::byte>, const gpu::Stream&);
+CUZK_INSTANTIATE(Fp)
+CUZK_INSTANTIATE(Fp2)
+
+}  // namespace cuzk::msm::device

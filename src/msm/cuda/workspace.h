@@ -1,0 +1,42 @@
+#pragma once
+// The scratch arrays of one group of windows.
+
+#include <algorithm>
+
+#include "msm/cuda/msm.h"
+
+namespace cuzk::msm::device {
+
+// Bytes that CUB asks for at most to sort or scan so many entries: 0.16 an entry seen; msm.cu checks before each use.
+inline uint64_t cub_bytes(uint64_t entries, uint64_t buckets) { return (entries + buckets) / 5 + (uint64_t{4} << 20); }
+
+template <class F>
+struct Workspace {
+  static constexpr unsigned kLevels = 33;  // the size of a bucket halved 0 to 32 times
+
+  gpu::DeviceSpan<uint32_t> keys[2], values[2];  // entries: bucket, and base with the sign in the top bit
+  gpu::DeviceSpan<uint32_t> offsets[3];          // first element of each bucket: sorted, and of two levels
+  gpu::DeviceSpan<Affine<F>> points[2];          // elements of odd and even levels
+  gpu::DeviceSpan<uint32_t> totals;              // elements of each level
+  gpu::DeviceSpan<Xyzz<F>> sums;                 // weighted rows and columns of each window
+  gpu::DeviceSpan<std::byte> cub;
+
+  Workspace(gpu::DeviceCarver& memory, const Plan& plan) {
+    const uint64_t buckets = uint64_t{plan.windows_at_once} << (plan.window_bits - 1);
+    const uint64_t entries = std::max<uint64_t>(uint64_t{plan.windows_at_once} * plan.shape.points, 1);
+    for (auto& span : keys) span = memory.take<uint32_t>(entries);
+    for (auto& span : values) span = memory.take<uint32_t>(entries);
+    for (auto& span : offsets) span = memory.take<uint32_t>(buckets + 1);
+    // A level has half the elements before, rounded up in each bucket; and all buckets must fit, with or without
+    // points.
+    const uint64_t half = entries / 2 + std::min(entries, buckets) / 2 + 1,
+                   quarter = half / 2 + std::min(half, buckets) / 2 + 1;
+    points[0] = memory.take<Affine<F>>(std::max(half, buckets));
+    points[1] = memory.take<Affine<F>>(std::max(quarter, buckets));
+    totals = memory.take<uint32_t>(kLevels);
+    sums = memory.take<Xyzz<F>>(2 * plan.windows_at_once);
+    cub = memory.take<std::byte>(cub_bytes(entries, buckets));
+  }
+};
+
+}  // namespace cuzk::msm::device
