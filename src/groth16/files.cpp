@@ -203,12 +203,15 @@ bool record_fits(const fs::path& params, const mem::MappedFile& file) {
 // The digest of a file, taken by a thread of its own; about 1 s a GB. Given up on destruction.
 class BackgroundDigest {
  public:
-  explicit BackgroundDigest(ByteSpan bytes)
-      : digest_(std::async(std::launch::async, [this, bytes] {
+  explicit BackgroundDigest(const mem::MappedFile& file)
+      : digest_(std::async(std::launch::async, [this, &file] {
           constexpr size_t kStep = size_t{1} << 22;
           hash::Blake2b512 hash;
-          for (size_t at = 0; at < bytes.size() && !stop_; at += kStep)
+          const ByteSpan bytes = file.bytes();
+          for (size_t at = 0; at < bytes.size() && !stop_; at += kStep) {
             hash.update(bytes.subspan(at, std::min(kStep, bytes.size() - at)));
+            file.advise(mem::MappedFile::Advice::kDone, at, kStep);
+          }
           return hash.finish();
         })) {}
   ~BackgroundDigest() { stop_ = true; }
@@ -369,7 +372,7 @@ Result<LoadReport> load_params_with(const fs::path& path, const std::optional<Le
   report.fully_checked = options.check == Check::kFull;
   const Check check = report.check_was_remembered ? Check::kCanonical : options.check;
   std::optional<BackgroundDigest> digest;
-  if (check == Check::kFull && options.remember) digest.emplace(file.bytes());
+  if (check == Check::kFull && options.remember) digest.emplace(file);
   if (Status decoded = decode(file, *layout, check); !decoded) return named(decoded.error());
 
   if (layout->trailing_bytes > 0)

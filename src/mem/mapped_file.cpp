@@ -54,7 +54,7 @@ void MappedFile::advise(Advice advice, size_t offset, size_t count) const {
   count = std::min(count, bytes_.size() - offset);
   const size_t page_offset = offset % static_cast<size_t>(::sysconf(_SC_PAGESIZE));
   auto* begin = const_cast<uint8_t*>(bytes_.data()) + offset - page_offset;
-  constexpr int kAdvice[] = {MADV_NORMAL, MADV_SEQUENTIAL, MADV_RANDOM, MADV_WILLNEED};
+  constexpr int kAdvice[] = {MADV_NORMAL, MADV_SEQUENTIAL, MADV_RANDOM, MADV_WILLNEED, MADV_DONTNEED};
   ::madvise(begin, count + page_offset, kAdvice[static_cast<int>(advice)]);
 }
 

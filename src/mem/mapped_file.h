@@ -9,7 +9,8 @@ namespace cuzk::mem {
 
 class MappedFile {
  public:
-  enum class Advice { kNormal, kSequential, kRandom, kWillNeed };
+  // kDone: the pages leave this process, though not the system's cache, until they are read again.
+  enum class Advice { kNormal, kSequential, kRandom, kWillNeed, kDone };
 
   // Maps the whole of a regular file as it is now. kNotFound, kInvalidInput (not a regular file) or kIo.
   // An empty file has empty bytes. A file that another process truncates later kills readers with SIGBUS: parameter and

@@ -46,6 +46,11 @@ __device__ __forceinline__ void store(Affine<F>* at, const Affine<F>& value) {
   store(&at->y, value.y);
 }
 
+// Of the numbers that threads bring, the lowest stays.
+__device__ __forceinline__ void keep_lowest(uint64_t* at, uint64_t value) {
+  atomicMin(reinterpret_cast<unsigned long long*>(at), static_cast<unsigned long long>(value));
+}
+
 // --- Jacobian coordinates: x = X/Z^2, y = Y/Z^3, infinity has Z = 0. For chains of doublings, which cost 3M+4S here
 // and 6M+4S in Xyzz. hyperelliptic.org EFD, shortw/jacobian-0: dbl-2009-alnr, add-1998-cmo-2. Complete.
 
@@ -65,21 +70,23 @@ struct Jacobian {
     const F x3 = m.square() - d.dbl();
     return {x3, m * (d - x3) - yy.square().dbl().dbl().dbl(), (y * z).dbl()};
   }
-  constexpr Jacobian operator+(const Jacobian& o) const {
+  // Called, not inlined: sums meet equal points in attacks only.
+  __host__ __device__ __noinline__ Jacobian rare_dbl() const { return dbl(); }
+  CUZK_DEVICE Jacobian operator+(const Jacobian& o) const {
     if (is_infinity()) return o;
     if (o.is_infinity()) return *this;
     const F zz = z.square(), ozz = o.z.square();
     const F u1 = x * ozz, s1 = y * ozz * o.z, h = o.x * zz - u1, r = o.y * zz * z - s1;
-    if (h.is_zero()) return r.is_zero() ? dbl() : Jacobian{F::one(), F::one(), F::zero()};
+    if (h.is_zero()) return r.is_zero() ? rare_dbl() : Jacobian{F::one(), F::one(), F::zero()};
     const F hh = h.square(), hhh = h * hh, v = u1 * hh;
     const F x3 = r.square() - hhh - v.dbl();
     return {x3, r * (v - x3) - s1 * hhh, z * o.z * h};
   }
-  constexpr Jacobian operator+(const Affine<F>& o) const {
+  CUZK_DEVICE Jacobian operator+(const Affine<F>& o) const {
     if (o.is_infinity()) return *this;
     if (is_infinity()) return from(o);
     const F zz = z.square(), h = o.x * zz - x, r = o.y * zz * z - y;
-    if (h.is_zero()) return r.is_zero() ? dbl() : Jacobian{F::one(), F::one(), F::zero()};
+    if (h.is_zero()) return r.is_zero() ? rare_dbl() : Jacobian{F::one(), F::one(), F::zero()};
     const F hh = h.square(), hhh = h * hh, v = x * hh;
     const F x3 = r.square() - hhh - v.dbl();
     return {x3, r * (v - x3) - y * hhh, z * h};

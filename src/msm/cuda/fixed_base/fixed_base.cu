@@ -53,13 +53,13 @@ __global__ __launch_bounds__(kThreads) void make_table(Affine<F>* table, const A
     store(table + i, infinite ? Affine<F>::infinity() : Affine<F>{sum.x * sum.zzz * inverse, sum.y * sum.zz * inverse});
 }
 
-// a + b (a - b where `negative`), with b not infinite, needs 1/denominator(a, b). The y are fetched in rare cases only.
+// a + b (a - b where `negative`) needs 1/denominator(a, b). The y are fetched in rare cases only.
 template <class F>
 __device__ __forceinline__ F denominator(const Affine<F>* a, const Affine<F>* b, bool negative) {
-  const F x1 = load(&a->x), x = load(&b->x) - x1;
-  if (!x.is_zero() && !x1.is_zero()) return x;
+  const F x1 = load(&a->x), x2 = load(&b->x), x = x2 - x1;
+  if (!x.is_zero() && !x1.is_zero() && !x2.is_zero()) return x;
   const F y1 = load(&a->y), y2 = load(&b->y);
-  if (x1.is_zero() && y1.is_zero()) return F::one();
+  if ((x1.is_zero() && y1.is_zero()) || (x2.is_zero() && y2.is_zero())) return F::one();
   if (!x.is_zero()) return x;
   const F y = negative ? y1 - y2 : y1 + y2;
   return y.is_zero() ? F::one() : y;
@@ -67,6 +67,7 @@ __device__ __forceinline__ F denominator(const Affine<F>* a, const Affine<F>* b,
 template <class F>
 __device__ __forceinline__ Affine<F> add(const Affine<F>& a, const Affine<F>& b, const F& inverse) {
   if (a.is_infinity()) return b;
+  if (b.is_infinity()) return a;
   F numerator = b.y - a.y;
   if (a.x == b.x) {
     if ((a.y + b.y).is_zero()) return Affine<F>::infinity();
@@ -132,7 +133,7 @@ __global__ __launch_bounds__(kThreads) void multiply(const Affine<F>* table, Win
 
 }  // namespace
 
-FixedBasePlan plan_fixed_base(unsigned window_bits, bool g2, const gpu::DeviceInfo& device) {
+FixedBasePlan plan_fixed_base_windows(unsigned window_bits, bool g2, const gpu::DeviceInfo& device) {
   const unsigned resident = g2 ? 2 : 4;  // blocks a multiprocessor, by registers
   FixedBasePlan plan{window_bits, device.multiprocessors * resident, 0};
   gpu::DeviceCarver counter;
@@ -155,7 +156,7 @@ FixedBasePlan plan_fixed_base(uint64_t count, bool g2, const gpu::DeviceInfo& de
   for (unsigned bits = 5; bits <= 20; bits++) {
     if (cost(bits) < cost(best)) best = bits;
   }
-  return plan_fixed_base(best, g2, device);
+  return plan_fixed_base_windows(best, g2, device);
 }
 
 template <class F>

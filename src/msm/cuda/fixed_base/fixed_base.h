@@ -16,7 +16,7 @@ struct FixedBasePlan {
 // The window width that makes `count` multiplications cheapest, the making of the tables included.
 FixedBasePlan plan_fixed_base(uint64_t count, bool g2, const gpu::DeviceInfo& device);
 // The same with a width in [4, 20].
-FixedBasePlan plan_fixed_base(unsigned window_bits, bool g2, const gpu::DeviceInfo& device);
+FixedBasePlan plan_fixed_base_windows(unsigned window_bits, bool g2, const gpu::DeviceInfo& device);
 
 // Instantiated for Fp and Fp2. It borrows plan.bytes of device memory; one call of mul runs at a time.
 template <class F>
@@ -24,7 +24,7 @@ class DeviceFixedBase {
  public:
   using Point = device::TwinOf<Affine<F>>;
 
-  // A base of the subgroup of order r.
+  // Any base, infinity included.
   static Result<DeviceFixedBase> make(const FixedBasePlan& plan, const Xyzz<F>& base, gpu::DeviceSpan<std::byte> memory,
                                       const gpu::Stream& stream);
 
