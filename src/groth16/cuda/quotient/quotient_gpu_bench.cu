@@ -1,6 +1,8 @@
 // The quotient of one partition, in device memory. Each size is checked first, on polynomials whose quotient is known.
 #include <benchmark/benchmark.h>
 
+#include <tuple>
+
 #include "gpu/launch.cuh"
 #include "gpu/testing.h"
 #include "groth16/cuda/quotient/quotient.h"
@@ -38,26 +40,32 @@ struct Setup {
   }
   Status run() const { return quotient(domain, vector(0), vector(1), vector(2), stream); }
 
-  // (X^(n-1) + 5)(X^(n/2+1) + 7) = X^n X^(n/2) + terms of lower degree, so h is X^(n/2), at place 1.
+  // A = X^(n-1) + 5, B = X^(n/2+1) + 7
+  Status fill_values() const {
+    const uint64_t size = domain.size();
+    const auto root = device::Fr::from_host(fr_root_of_unity(domain.log2_size()));
+    for (const auto& [values, degree, constant] : {std::tuple{vector(0), size - 1, 5}, {vector(1), size / 2 + 1, 7}}) {
+      CUZK_TRY(gpu::launch(stream, fill, gpu::blocks_for(size, 256), 256, 0, values.data, size, root, degree,
+                           device::Fr::from_host(Fr::from_u64(constant))));
+    }
+    return {};
+  }
+  // A B = X^n X^(n/2) + terms of lower degree, so h is X^(n/2), at place 1.
   Status check() const {
     const uint64_t size = domain.size();
-    const unsigned blocks = gpu::blocks_for(size, 256);
-    const auto root = device::Fr::from_host(fr_root_of_unity(domain.log2_size()));
-    CUZK_TRY(gpu::launch(stream, fill, blocks, 256, 0, vector(0).data, size, root, size - 1,
-                         device::Fr::from_host(Fr::from_u64(5))));
-    CUZK_TRY(gpu::launch(stream, fill, blocks, 256, 0, vector(1).data, size, root, size / 2 + 1,
-                         device::Fr::from_host(Fr::from_u64(7))));
+    CUZK_TRY(fill_values());
     CUZK_TRY(run());
     const auto counter = memory.bytes().subspan(3 * size * sizeof(Fr)).as<unsigned>().first(1);
     CUZK_TRY(stream.clear(counter));
-    CUZK_TRY(gpu::launch(stream, count_nonzeros, blocks, 256, 0, vector(0).data, size, counter.data));
+    CUZK_TRY(
+        gpu::launch(stream, count_nonzeros, gpu::blocks_for(size, 256), 256, 0, vector(0).data, size, counter.data));
     unsigned nonzeros = 0;
     Fr value;
     CUZK_TRY(stream.download(std::span(&nonzeros, 1), counter.as_const()));
     CUZK_TRY(stream.download(std::span(&value, 1), vector(0).subspan(1, 1).as<Fr>().as_const()));
     CUZK_TRY(stream.synchronize());
     if (nonzeros != 1 || value != Fr::one()) return fail(Code::kInternal, "wrong quotient");
-    return {};
+    return fill_values();
   }
 };
 
