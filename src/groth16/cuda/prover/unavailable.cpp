@@ -1,5 +1,5 @@
 // Linked in place of the .cu files where there is no CUDA compiler.
-#include "groth16/cuda/prove/prove.h"
+#include "groth16/cuda/prover/prove.h"
 
 namespace cuzk::groth16 {
 namespace {

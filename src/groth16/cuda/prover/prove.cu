@@ -2,7 +2,7 @@
 
 #include "curve/cuda/point.cuh"
 #include "gpu/launch.cuh"
-#include "groth16/cuda/prove/prove.h"
+#include "groth16/cuda/prover/prove.h"
 #include "groth16/cuda/quotient/quotient.h"
 #include "msm/cuda/msm.h"
 
