@@ -66,20 +66,26 @@ TEST(DeviceCircuit, PorepEqualsTheHosts) {
       groth16::split_query(view, {}, std::vector<uint64_t>(circuit.aux_is_field.size(), ~uint64_t{0})),
       groth16::split_query(view, std::vector<uint64_t>((inputs + 63) / 64, ~uint64_t{0}), circuit.density.a_aux),
       groth16::split_query(view, circuit.density.b_inputs, circuit.density.b_aux)};
-  const auto counts = r1cs::count_ones(circuit, witness);
   gpu::TestArray<std::byte> scratch(
-      std::max(r1cs::list_ones_scratch_bytes(circuit), r1cs::column_sums_scratch_bytes(columns)));
+      std::max(r1cs::list_scratch_bytes(circuit), r1cs::column_sums_scratch_bytes(columns)));
   for (size_t q = 0; q < r1cs::kQueries; q++) {
-    gpu::TestArray<uint32_t> list(counts[q]);
-    ASSERT_TRUE(
-        r1cs::list_ones(on_device, static_cast<r1cs::Query>(q), values_on_device, list.span(), scratch.span(), stream));
+    const r1cs::Query query = static_cast<r1cs::Query>(q);
+    gpu::TestArray<uint32_t> list(tables.queries[q].num_bits), count(1);
+    ASSERT_TRUE(r1cs::list_ones(on_device, query, values_on_device, list.span(), count.span(), scratch.span(), stream));
     ASSERT_TRUE(stream.synchronize());
+    const std::vector<uint32_t> positions = list.values(), num_ones = count.values();
     std::vector<uint64_t> ones(queries[q].ones.size());
-    for (uint32_t position : list.values()) r1cs::set_bit(ones, position);
+    for (size_t i = 0; i < num_ones[0]; i++) r1cs::set_bit(ones, positions[i]);
     EXPECT_TRUE(ones == queries[q].ones) << q;
-    EXPECT_TRUE(tables.queries[q].positions == queries[q].positions) << q;
+
+    const size_t scalars = tables.queries[q].num_scalars;
+    gpu::TestArray<uint32_t> field_positions(scalars), field_indices(scalars);
+    ASSERT_TRUE(
+        r1cs::list_scalars(on_device, query, field_positions.span(), field_indices.span(), scratch.span(), stream));
+    ASSERT_TRUE(stream.synchronize());
+    EXPECT_TRUE(field_positions.values() == queries[q].positions) << q;
     std::vector<Fr> fields;
-    for (uint32_t i : tables.queries[q].scalars)
+    for (uint32_t i : field_indices.values())
       fields.push_back(i < inputs ? witness.inputs[i] : witness.fields[i - inputs]);
     EXPECT_TRUE(fields == queries[q].fields) << q;
   }

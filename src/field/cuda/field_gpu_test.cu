@@ -63,6 +63,31 @@ void check_operations() {
   }
 }
 
+struct Multipliers {
+  device::Fr of_4[4], of_8[8];
+};
+template <unsigned kPieces>
+__device__ device::Fr prepare_and_multiply(const device::Fr& a, const device::Fr& b,
+                                           const device::Fr (&multipliers)[kPieces]) {
+  device::Fr out = device::fr::mul_prepared<kPieces>(a, [&](unsigned i) { return b.multiply(multipliers[i]); });
+  out.subtract_modulus();
+  return out;
+}
+// out[5 i ..] = a b by the general product, and by b prepared in 4 and 8 pieces; a + b and a - b of lazy values
+__global__ void fr_operations(const device::Fr* a, const device::Fr* b, const Multipliers multipliers, device::Fr* out,
+                              size_t count) {
+  size_t i = blockIdx.x * size_t{blockDim.x} + threadIdx.x;
+  if (i >= count) return;
+  device::Fr* to = out + 5 * i;
+  to[0] = a[i].multiply(b[i]);
+  to[1] = prepare_and_multiply(a[i], b[i], multipliers.of_4);
+  to[2] = prepare_and_multiply(a[i], b[i], multipliers.of_8);
+  to[3] = device::fr::add_lazy(device::fr::add_lazy(a[i], b[i]), b[i]);  // up to 3r before reduction
+  to[4] = device::fr::sub_lazy(device::fr::sub_lazy(a[i], b[i]), b[i]);
+  to[3].subtract_modulus();
+  to[4].subtract_modulus();
+}
+
 template <class F>
 __global__ void inverses(const F* a, F* out, size_t count) {
   size_t i = blockIdx.x * size_t{blockDim.x} + threadIdx.x;
@@ -81,6 +106,27 @@ void check_inverses() {
   ASSERT_TRUE(stream.synchronize());
   std::vector<Device> got = out.values();
   for (size_t i = 0; i < a.size(); i++) ASSERT_EQ(got[i].to_host(), a[i].inverse()) << i;
+}
+
+TEST(DeviceField, FrOperations) {
+  CUZK_SKIP_WITHOUT_DEVICE();
+  std::mt19937_64 random(testing::seed());
+  std::vector<Fr> a = with_edges<Fr>(random, 50000), b = a;
+  std::shuffle(b.begin(), b.end(), random);
+  Multipliers multipliers;
+  for (unsigned i = 0; i < 4; i++) multipliers.of_4[i] = device::Fr::from_host(device::fr::multiplier(4, i));
+  for (unsigned i = 0; i < 8; i++) multipliers.of_8[i] = device::Fr::from_host(device::fr::multiplier(8, i));
+  const gpu::TestArray<Fr> in_a{std::span(a)}, in_b{std::span(b)}, out(5 * a.size());
+  const auto at = [](const gpu::TestArray<Fr>& array) { return array.span().as<device::Fr>().data; };
+  auto stream = gpu::Stream::make(0).value();
+  ASSERT_TRUE(gpu::launch(stream, fr_operations, gpu::blocks_for(a.size(), 128), 128, 0, at(in_a), at(in_b),
+                          multipliers, at(out), a.size()));
+  ASSERT_TRUE(stream.synchronize());
+  const std::vector<Fr> got = out.values();
+  for (size_t i = 0; i < a.size(); i++) {
+    const Fr product = a[i] * b[i], want[5] = {product, product, product, a[i] + b[i] + b[i], a[i] - b[i] - b[i]};
+    for (size_t k = 0; k < 5; k++) ASSERT_EQ(got[5 * i + k], want[k]) << "operation " << k << " of pair " << i;
+  }
 }
 
 TEST(DeviceField, FrInverses) { check_inverses<device::Fr, Fr>(); }

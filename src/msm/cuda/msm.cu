@@ -9,26 +9,14 @@
 #include "msm/cuda/msm.h"
 #include "msm/cuda/workspace.h"
 
-namespace cuzk::msm::device {
+namespace cuzk::msm {
 namespace {
 
 using gpu::DeviceSpan;
-using DeviceFr = cuzk::device::Fr;
 using Index = uint32_t;
 
-constexpr Index kSign = Sums<cuzk::device::Fp>::kNegated;
+constexpr Index kSign = Sums<device::Fp>::kNegated;
 constexpr unsigned kBlock = 256;
-
-template <class F>
-struct OnDevice;
-template <>
-struct OnDevice<Fp> {
-  using Type = cuzk::device::Fp;
-};
-template <>
-struct OnDevice<Fp2> {
-  using Type = cuzk::device::Fp2;
-};
 
 __device__ __forceinline__ uint64_t thread_index() { return uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
 
@@ -39,19 +27,19 @@ struct Words {
   uint32_t word[8];
 };
 
-__device__ __forceinline__ DeviceFr canonical(const DeviceFr& x) {
-  DeviceFr one{};
+__device__ __forceinline__ device::Fr canonical(const device::Fr& x) {
+  device::Fr one{};
   one.limbs[0] = 1;
   return x * one;
 }
 
-__device__ __forceinline__ DeviceFr prepared(const DeviceFr& scalar, const Words& bias) {
-  const DeviceFr positive = canonical(scalar), negative = canonical(-scalar);
+__device__ __forceinline__ device::Fr prepared(const device::Fr& scalar, const Words& bias) {
+  const device::Fr positive = canonical(scalar), negative = canonical(-scalar);
   bool above = false;  // positive > negative, that is, above r/2
   for (int i = 0; i < 8; i++) {
     if (positive.limbs[i] != negative.limbs[i]) above = positive.limbs[i] > negative.limbs[i];
   }
-  DeviceFr out;
+  device::Fr out;
   uint64_t carry = 0;
   for (int i = 0; i < 8; i++) {
     carry += uint64_t{above ? negative.limbs[i] : positive.limbs[i]} + bias.word[i];
@@ -62,18 +50,18 @@ __device__ __forceinline__ DeviceFr prepared(const DeviceFr& scalar, const Words
   return out;
 }
 
-__global__ void prepare_scalars(DeviceFr* scalars, uint64_t count, Words bias, unsigned reverse_bits) {
+__global__ void prepare_scalars(device::Fr* scalars, uint64_t count, Words bias, unsigned reverse_bits) {
   const uint64_t i = thread_index();
   if (i >= count) return;
   const uint64_t j = reverse_bits == 0 ? i : __brevll(i) >> (64 - reverse_bits);
   if (i > j) return;  // the thread of j moves both
-  const DeviceFr mine = load(scalars + i);
+  const device::Fr mine = load(scalars + i);
   if (i != j) store(scalars + i, prepared(load(scalars + j), bias));
   store(scalars + j, prepared(mine, bias));
 }
 
 struct DigitJob {
-  const DeviceFr* scalars;
+  const device::Fr* scalars;
   uint64_t count;
   const uint32_t* positions;  // or none
   uint64_t bases;
@@ -84,7 +72,7 @@ struct DigitJob {
 __global__ void make_entries(DigitJob job, Index* keys, Index* values) {
   const uint64_t i = thread_index();
   if (i >= job.count) return;
-  const DeviceFr s = load(job.scalars + i);
+  const device::Fr s = load(job.scalars + i);
   const uint32_t position = job.positions ? job.positions[i] : static_cast<uint32_t>(i);
   const uint32_t half = 1u << (job.window_bits - 1);
   for (unsigned g = 0; g < job.group; g++) {
@@ -230,7 +218,7 @@ Result<const Affine<F>*> fold(const gpu::Stream& stream, const Affine<F>* points
 
 // --- one group of windows
 
-Words bias_of(const Plan& plan) {
+Words bias_of(const DevicePlan& plan) {
   Words bias{};
   for (unsigned window = 0; window + 1 < plan.windows; window++) {
     const unsigned bit = window * plan.window_bits + plan.window_bits - 1;
@@ -242,9 +230,9 @@ Words bias_of(const Plan& plan) {
 template <class F>
 class Group {
  public:
-  using D = typename OnDevice<F>::Type;
+  using D = device::TwinOf<F>;
 
-  Group(const Plan& plan, const Workspace<D>& space, const gpu::Stream& stream)
+  Group(const DevicePlan& plan, const DeviceWorkspace<D>& space, const gpu::Stream& stream)
       : plan_(plan), space_(space), stream_(stream) {}
 
   // Adds up the windows from job.first_window on; out[g] is window first_window + g.
@@ -276,7 +264,7 @@ class Group {
                          space_.offsets[0].data, buckets_));
     CUZK_TRY(stream_.clear(space_.totals));
     CUZK_TRY(gpu::launch(stream_, count_levels, gpu::blocks_for(buckets_, kBlock), kBlock, 0, space_.offsets[0].data,
-                         buckets_, space_.totals.data, Workspace<D>::kLevels));
+                         buckets_, space_.totals.data, DeviceWorkspace<D>::kLevels));
     CUZK_TRY(stream_.download(std::span<Index>(totals_), space_.totals.as_const()));
     return stream_.synchronize();
   }
@@ -306,7 +294,7 @@ class Group {
       elements_ = out, spare_points_ = space_.points[level % 2].data, level_offsets_ = offsets_out;
       keys_in = keys_out, offsets_in = offsets_out, count = totals_[level];
       std::swap(keys_out, keys_spare);
-    } while (totals_[level] > totals_[Workspace<D>::kLevels - 1]);
+    } while (totals_[level] > totals_[DeviceWorkspace<D>::kLevels - 1]);
     return {};
   }
 
@@ -350,12 +338,12 @@ class Group {
     return gpu::to_status(call(space_.cub.data, bytes), "CUB");
   }
 
-  const Plan& plan_;
-  const Workspace<D>& space_;
+  const DevicePlan& plan_;
+  const DeviceWorkspace<D>& space_;
   const gpu::Stream& stream_;
   Index buckets_ = 0;
   Index *sorted_keys_ = nullptr, *spare_keys_ = nullptr, *sorted_values_ = nullptr;
-  std::array<Index, Workspace<D>::kLevels> totals_{};
+  std::array<Index, DeviceWorkspace<D>::kLevels> totals_{};
   const Affine<D>* elements_ = nullptr;
   Affine<D>* spare_points_ = nullptr;
   const Index* level_offsets_ = nullptr;
@@ -363,21 +351,22 @@ class Group {
 
 }  // namespace
 
-Status prepare(const Plan& plan, DeviceSpan<Fr> scalars, Order order, const gpu::Stream& stream) {
+Status prepare(const DevicePlan& plan, DeviceSpan<device::Fr> scalars, Order order, const gpu::Stream& stream) {
   unsigned reverse_bits = 0;
   if (order == Order::kBitReversed) {
     if (!std::has_single_bit(scalars.size))
       return fail(Code::kInternal, "{} scalars in bit-reversed order, which is no power of two", scalars.size);
     reverse_bits = static_cast<unsigned>(std::bit_width(scalars.size) - 1);
   }
-  return gpu::launch(stream, prepare_scalars, gpu::blocks_for(scalars.size, kBlock), kBlock, 0,
-                     reinterpret_cast<DeviceFr*>(scalars.data), scalars.size, bias_of(plan), reverse_bits);
+  return gpu::launch(stream, prepare_scalars, gpu::blocks_for(scalars.size, kBlock), kBlock, 0, scalars.data,
+                     scalars.size, bias_of(plan), reverse_bits);
 }
 
 template <class F>
-Result<Xyzz<F>> sum(const Plan& plan, DeviceSpan<const Affine<F>> bases, DeviceSpan<const Fr> scalars,
-                    DeviceSpan<const uint32_t> positions, DeviceSpan<std::byte> workspace, const gpu::Stream& stream) {
-  using D = typename OnDevice<F>::Type;
+Result<Xyzz<F>> sum(const DevicePlan& plan, DeviceSpan<const device::TwinOf<Affine<F>>> bases,
+                    DeviceSpan<const device::Fr> scalars, DeviceSpan<const uint32_t> positions,
+                    DeviceSpan<std::byte> workspace, const gpu::Stream& stream) {
+  using D = device::TwinOf<F>;
   if (scalars.size > plan.shape.points || (positions.data && positions.size != scalars.size) ||
       workspace.size < plan.workspace_bytes)
     return fail(Code::kInternal, "{} scalars, {} positions and {} bytes for a plan of {} points and {} bytes",
@@ -385,8 +374,8 @@ Result<Xyzz<F>> sum(const Plan& plan, DeviceSpan<const Affine<F>> bases, DeviceS
   Xyzz<F> total = Xyzz<F>::infinity();
   if (scalars.size == 0) return total;
   gpu::DeviceCarver memory(workspace);
-  const Workspace<D> space(memory, plan);
-  DigitJob job{.scalars = reinterpret_cast<const DeviceFr*>(scalars.data),
+  const DeviceWorkspace<D> space(memory, plan);
+  DigitJob job{.scalars = scalars.data,
                .count = scalars.size,
                .positions = positions.data,
                .bases = bases.size,
@@ -396,8 +385,7 @@ Result<Xyzz<F>> sum(const Plan& plan, DeviceSpan<const Affine<F>> bases, DeviceS
   for (unsigned first = 0; first < plan.windows; first += plan.windows_at_once) {
     job.first_window = first;
     job.group = std::min(plan.windows_at_once, plan.windows - first);
-    CUZK_TRY(Group<F>(plan, space, stream)
-                 .run(job, reinterpret_cast<const Affine<D>*>(bases.data), std::span(sums).subspan(first, job.group)));
+    CUZK_TRY(Group<F>(plan, space, stream).run(job, bases.data, std::span(sums).subspan(first, job.group)));
   }
   for (unsigned window = plan.windows; window-- > 0;) {
     for (unsigned i = 0; i < plan.window_bits; i++) total = total.dbl();
@@ -431,9 +419,9 @@ uint64_t listed_bytes(uint64_t points) {
 }
 
 template <class F>
-Result<Xyzz<F>> sum_listed(DeviceSpan<const Affine<F>> bases, DeviceSpan<const uint32_t> positions,
+Result<Xyzz<F>> sum_listed(DeviceSpan<const device::TwinOf<Affine<F>>> bases, DeviceSpan<const uint32_t> positions,
                            DeviceSpan<std::byte> workspace, const gpu::Stream& stream) {
-  using D = typename OnDevice<F>::Type;
+  using D = device::TwinOf<F>;
   if (workspace.size < listed_bytes<F>(0))
     return fail(Code::kInternal, "{} bytes of workspace, {} are needed", workspace.size, listed_bytes<F>(0));
   uint64_t piece = std::max<uint64_t>(positions.size, 1);
@@ -444,8 +432,7 @@ Result<Xyzz<F>> sum_listed(DeviceSpan<const Affine<F>> bases, DeviceSpan<const u
   std::vector<Affine<F>> last;
   for (uint64_t begin = 0; begin < positions.size; begin += piece) {
     uint64_t count = std::min(piece, positions.size - begin);
-    Sums<D> sums{
-        .points = reinterpret_cast<const Affine<D>*>(bases.data), .values = positions.data + begin, .count = count};
+    Sums<D> sums{.points = bases.data, .values = positions.data + begin, .count = count};
     count = (count + 1) / 2;
     CUZK_TRY(add_level(stream, sums, count, space.points[0].data));
     unsigned at = 0;
@@ -465,13 +452,14 @@ Result<Xyzz<F>> sum_listed(DeviceSpan<const Affine<F>> bases, DeviceSpan<const u
   return total;
 }
 
-#define CUZK_INSTANTIATE(F)                                                                               \
-  template Result<Xyzz<F>> sum<F>(const Plan&, DeviceSpan<const Affine<F>>, DeviceSpan<const Fr>,         \
-                                  DeviceSpan<const uint32_t>, DeviceSpan<std::byte>, const gpu::Stream&); \
-  template uint64_t listed_bytes<F>(uint64_t);                                                            \
-  template Result<Xyzz<F>> sum_listed<F>(DeviceSpan<const Affine<F>>, DeviceSpan<const uint32_t>,         \
+#define CUZK_INSTANTIATE(F)                                                                                        \
+  template Result<Xyzz<F>> sum<F>(const DevicePlan&, DeviceSpan<const device::TwinOf<Affine<F>>>,                  \
+                                  DeviceSpan<const device::Fr>, DeviceSpan<const uint32_t>, DeviceSpan<std::byte>, \
+                                  const gpu::Stream&);                                                             \
+  template uint64_t listed_bytes<F>(uint64_t);                                                                     \
+  template Result<Xyzz<F>> sum_listed<F>(DeviceSpan<const device::TwinOf<Affine<F>>>, DeviceSpan<const uint32_t>,  \
                                          DeviceSpan<std::byte>, const gpu::Stream&);
 CUZK_INSTANTIATE(Fp)
 CUZK_INSTANTIATE(Fp2)
 
-}  // namespace cuzk::msm::device
+}  // namespace cuzk::msm

@@ -7,18 +7,14 @@
 // 2^q sum of i R_i + sum of j C_j. Work does not depend on how the scalars fall: a bucket that holds everything is one
 // deep tree. Errors are those of gpu/stream.h, kInternal where spans do not fit the plan.
 
-#include "curve/bls12_381.h"
+#include "curve/cuda/types.h"
 #include "gpu/stream.h"
+#include "msm/msm.h"
 
-namespace cuzk::msm::device {
-
-struct Shape {
-  size_t points;  // below 2^31
-  bool g2;
-};
+namespace cuzk::msm {
 
 // A pure function of the shape and of the workspace it may use.
-struct Plan {
+struct DevicePlan {
   Shape shape;
   unsigned window_bits;      // c
   unsigned windows;          // ceil(255 / c)
@@ -27,26 +23,27 @@ struct Plan {
   uint64_t workspace_bytes;
 };
 // The cheapest plan that needs at most `limit_bytes`; kTooLarge where even the smallest needs more.
-Result<Plan> plan(const Shape& shape, uint64_t limit_bytes = UINT64_MAX);
+Result<DevicePlan> device_plan(const Shape& shape, uint64_t limit_bytes = UINT64_MAX);
 // The same with this window width and windows at once, for tuning. 2 <= window_bits <= 26.
-Plan plan_with(const Shape& shape, unsigned window_bits, unsigned windows_at_once);
+DevicePlan device_plan_with(const Shape& shape, unsigned window_bits, unsigned windows_at_once);
 
 enum class Order { kNatural, kBitReversed };  // scalar i belongs to base i, or to base reverse(i); then a power of two
 
 // Brings scalars to the form that sum() reads, in place: canonical digits with a bias, in natural order.
-Status prepare(const Plan& plan, gpu::DeviceSpan<Fr> scalars, Order order, const gpu::Stream& stream);
+Status prepare(const DevicePlan& plan, gpu::DeviceSpan<device::Fr> scalars, Order order, const gpu::Stream& stream);
 
 // The sum of scalars[i] * bases[positions[i]], or bases[i] without positions, over prepared scalars. Scalars whose
 // position lies beyond the bases are left out. At most plan.shape.points scalars. Waits for the result.
 template <class F>
-Result<Xyzz<F>> sum(const Plan& plan, gpu::DeviceSpan<const Affine<F>> bases, gpu::DeviceSpan<const Fr> scalars,
-                    gpu::DeviceSpan<const uint32_t> positions, gpu::DeviceSpan<std::byte> workspace,
-                    const gpu::Stream& stream);
+Result<Xyzz<F>> sum(const DevicePlan& plan, gpu::DeviceSpan<const device::TwinOf<Affine<F>>> bases,
+                    gpu::DeviceSpan<const device::Fr> scalars, gpu::DeviceSpan<const uint32_t> positions,
+                    gpu::DeviceSpan<std::byte> workspace, const gpu::Stream& stream);
 
 // prepare() and sum(); the scalars are overwritten.
 template <class F>
-Result<Xyzz<F>> run(const Plan& plan, gpu::DeviceSpan<const Affine<F>> bases, gpu::DeviceSpan<Fr> scalars, Order order,
-                    gpu::DeviceSpan<std::byte> workspace, const gpu::Stream& stream) {
+Result<Xyzz<F>> run(const DevicePlan& plan, gpu::DeviceSpan<const device::TwinOf<Affine<F>>> bases,
+                    gpu::DeviceSpan<device::Fr> scalars, Order order, gpu::DeviceSpan<std::byte> workspace,
+                    const gpu::Stream& stream) {
   CUZK_TRY(prepare(plan, scalars, order, stream));
   return sum<F>(plan, bases, scalars.as_const(), {}, workspace, stream);
 }
@@ -56,7 +53,8 @@ Result<Xyzz<F>> run(const Plan& plan, gpu::DeviceSpan<const Affine<F>> bases, gp
 template <class F>
 uint64_t listed_bytes(uint64_t points);
 template <class F>
-Result<Xyzz<F>> sum_listed(gpu::DeviceSpan<const Affine<F>> bases, gpu::DeviceSpan<const uint32_t> positions,
-                           gpu::DeviceSpan<std::byte> workspace, const gpu::Stream& stream);
+Result<Xyzz<F>> sum_listed(gpu::DeviceSpan<const device::TwinOf<Affine<F>>> bases,
+                           gpu::DeviceSpan<const uint32_t> positions, gpu::DeviceSpan<std::byte> workspace,
+                           const gpu::Stream& stream);
 
-}  // namespace cuzk::msm::device
+}  // namespace cuzk::msm

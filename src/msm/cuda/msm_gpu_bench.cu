@@ -9,7 +9,7 @@
 #include "msm/cuda/msm.h"
 #include "msm/msm.h"
 
-namespace cuzk::msm::device {
+namespace cuzk::msm {
 namespace {
 
 constexpr size_t kDistinct = size_t{1} << 12;  // points, repeated; scalars are all different
@@ -106,9 +106,9 @@ void sum_full(benchmark::State& state) {
     const size_t count = size_t{1} << state.range(0);
     Data<F> data(count, false);
     const Shape shape{count, std::is_same_v<F, Fp2>};
-    const Plan p = state.range(1)
-                       ? plan_with(shape, static_cast<unsigned>(state.range(1)), static_cast<unsigned>(state.range(2)))
-                       : plan(shape, gpu::free_bytes(0).value() - (uint64_t{1} << 30)).value();
+    const DevicePlan p = state.range(1) ? device_plan_with(shape, static_cast<unsigned>(state.range(1)),
+                                                           static_cast<unsigned>(state.range(2)))
+                                        : device_plan(shape, gpu::free_bytes(0).value() - (uint64_t{1} << 30)).value();
     const auto workspace = data.template take<std::byte>(p.workspace_bytes);
     for (auto _ : state) {
       data.refill();
@@ -188,4 +188,4 @@ BENCHMARK(sum_ones<Fp2>)
     ->Iterations(3);
 
 }  // namespace
-}  // namespace cuzk::msm::device
+}  // namespace cuzk::msm

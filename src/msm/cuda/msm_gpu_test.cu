@@ -7,7 +7,7 @@
 #include "msm/cuda/msm.h"
 #include "msm/msm.h"
 
-namespace cuzk::msm::device {
+namespace cuzk::msm {
 namespace {
 
 using gpu::TestArray;
@@ -67,7 +67,8 @@ class DeviceMsm : public ::testing::Test {
   static constexpr bool kG2 = std::is_same_v<F, Fp2>;
   std::mt19937_64 random = cuzk::testing::rng();
 
-  Xyzz<F> on_device(const Plan& plan, std::span<const Affine<F>> bases, std::span<const Fr> scalars, Order order) {
+  Xyzz<F> on_device(const DevicePlan& plan, std::span<const Affine<F>> bases, std::span<const Fr> scalars,
+                    Order order) {
     TestArray<Affine<F>> b(bases);
     TestArray<Fr> s(scalars);
     gpu::DeviceMemory workspace = gpu::test_memory(plan.workspace_bytes);
@@ -91,10 +92,10 @@ TYPED_TEST(DeviceMsm, EqualsHostAtManySizes) {
     const size_t at = this->random() % (points.size() - n + 1);
     const std::span bases = std::span(points).subspan(at, n);
     const auto scalars = some_scalars(n, this->random, static_cast<int>(i % 5));
-    Plan p = plan({n, this->kG2}).value();
+    DevicePlan p = device_plan({n, this->kG2}).value();
     if (i % 3 == 1)
-      p = plan_with({n, this->kG2}, 4 + static_cast<unsigned>(this->random() % 10),
-                    1 + static_cast<unsigned>(this->random() % 4));
+      p = device_plan_with({n, this->kG2}, 4 + static_cast<unsigned>(this->random() % 10),
+                           1 + static_cast<unsigned>(this->random() % 4));
     ASSERT_EQ(this->on_device(p, bases, scalars, Order::kNatural), on_host<F>(bases, scalars))
         << n << " points, scalars of kind " << i % 5 << ", window " << p.window_bits << ", at once "
         << p.windows_at_once;
@@ -110,7 +111,8 @@ TYPED_TEST(DeviceMsm, EveryWindowWidth) {
   const Xyzz<F> want = on_host<F>(points, scalars);
   for (unsigned bits = 4; bits <= 17; bits++) {
     for (unsigned at_once : {1u, 2u, 64u}) {
-      ASSERT_EQ(this->on_device(plan_with({n, this->kG2}, bits, at_once), points, scalars, Order::kNatural), want)
+      ASSERT_EQ(this->on_device(device_plan_with({n, this->kG2}, bits, at_once), points, scalars, Order::kNatural),
+                want)
           << bits << " bits, " << at_once << " at once";
     }
   }
@@ -131,7 +133,7 @@ TYPED_TEST(DeviceMsm, BitReversedScalars) {
       reversed[j] = scalars[i];
     }
     const std::span bases = std::span(points).first(n - 1);
-    const Plan p = plan({n, this->kG2}).value();
+    const DevicePlan p = device_plan({n, this->kG2}).value();
     Xyzz<F> want = n == 1 ? Xyzz<F>::infinity() : on_host<F>(bases, std::span(scalars).first(n - 1));
     if (n == 1) continue;  // no base at all
     ASSERT_EQ(this->on_device(p, bases, reversed, Order::kBitReversed), want) << n;
@@ -153,7 +155,7 @@ TYPED_TEST(DeviceMsm, Positions) {
   TestArray<Affine<F>> b{std::span<const Affine<F>>(points)};
   TestArray<Fr> s{std::span<const Fr>(scalars)};
   TestArray<uint32_t> at{std::span<const uint32_t>(positions)};
-  const Plan p = plan({n, this->kG2}).value();
+  const DevicePlan p = device_plan({n, this->kG2}).value();
   gpu::DeviceMemory workspace = gpu::test_memory(p.workspace_bytes);
   auto stream = gpu::Stream::make(0).value();
   ASSERT_TRUE(prepare(p, s.span(), Order::kNatural, stream));
@@ -187,12 +189,12 @@ TYPED_TEST(DeviceMsm, ListedPoints) {
 
 TEST(DeviceMsmPlan, ObeysItsLimit) {
   const Shape shape{size_t{1} << 24, false};
-  const Plan best = plan(shape).value(), tight = plan(shape, uint64_t{2} << 30).value();
+  const DevicePlan best = device_plan(shape).value(), tight = device_plan(shape, uint64_t{2} << 30).value();
   EXPECT_LE(best.multiplications, tight.multiplications);
   EXPECT_LE(tight.workspace_bytes, uint64_t{2} << 30);
   EXPECT_GT(best.workspace_bytes, tight.workspace_bytes);
-  EXPECT_EQ(plan(shape, 1 << 20).error().code, Code::kTooLarge);
+  EXPECT_EQ(device_plan(shape, 1 << 20).error().code, Code::kTooLarge);
 }
 
 }  // namespace
-}  // namespace cuzk::msm::device
+}  // namespace cuzk::msm

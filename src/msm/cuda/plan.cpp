@@ -1,6 +1,6 @@
 #include "msm/cuda/workspace.h"
 
-namespace cuzk::msm::device {
+namespace cuzk::msm {
 namespace {
 
 constexpr unsigned kScalarBits = 255;
@@ -15,8 +15,8 @@ constexpr double kEntry = 0.5, kGroup = 3e7;
 
 }  // namespace
 
-Plan plan_with(const Shape& shape, unsigned window_bits, unsigned windows_at_once) {
-  Plan plan{.shape = shape, .window_bits = window_bits};
+DevicePlan device_plan_with(const Shape& shape, unsigned window_bits, unsigned windows_at_once) {
+  DevicePlan plan{.shape = shape, .window_bits = window_bits};
   plan.windows = (kScalarBits + window_bits - 1) / window_bits;
   plan.windows_at_once = std::min(windows_at_once, plan.windows);
   const double points = static_cast<double>(shape.points),
@@ -27,22 +27,22 @@ Plan plan_with(const Shape& shape, unsigned window_bits, unsigned windows_at_onc
       plan.windows * (points * (kAddition * field + kEntry) + buckets * kBucket * field) + groups * kGroup;
   gpu::DeviceCarver counter;
   if (shape.g2) {
-    Workspace<Fp2>(counter, plan);
+    DeviceWorkspace<Fp2>(counter, plan);
   } else {
-    Workspace<Fp>(counter, plan);
+    DeviceWorkspace<Fp>(counter, plan);
   }
   plan.workspace_bytes = counter.bytes();
   return plan;
 }
 
-Result<Plan> plan(const Shape& shape, uint64_t limit_bytes) {
-  Plan best{};
+Result<DevicePlan> device_plan(const Shape& shape, uint64_t limit_bytes) {
+  DevicePlan best{};
   uint64_t least = UINT64_MAX;
   for (unsigned bits = kMinWindowBits; bits <= kMaxWindowBits; bits++) {
     for (unsigned at_once = 1; at_once <= (kScalarBits + bits - 1) / bits; at_once++) {
       // Entries of a group are counted in 31 bits.
       if (at_once * std::max<uint64_t>(shape.points, uint64_t{1} << (bits - 1)) >= uint64_t{1} << 31) break;
-      const Plan candidate = plan_with(shape, bits, at_once);
+      const DevicePlan candidate = device_plan_with(shape, bits, at_once);
       least = std::min(least, candidate.workspace_bytes);
       if (candidate.workspace_bytes > limit_bytes) break;
       if (best.windows == 0 || candidate.multiplications < best.multiplications) best = candidate;
@@ -54,4 +54,4 @@ Result<Plan> plan(const Shape& shape, uint64_t limit_bytes) {
   return best;
 }
 
-}  // namespace cuzk::msm::device
+}  // namespace cuzk::msm

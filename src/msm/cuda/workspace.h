@@ -5,13 +5,13 @@
 
 #include "msm/cuda/msm.h"
 
-namespace cuzk::msm::device {
+namespace cuzk::msm {
 
 // Bytes that CUB asks for at most to sort or scan so many entries: 0.16 an entry seen; msm.cu checks before each use.
 inline uint64_t cub_bytes(uint64_t entries, uint64_t buckets) { return (entries + buckets) / 5 + (uint64_t{4} << 20); }
 
 template <class F>
-struct Workspace {
+struct DeviceWorkspace {
   static constexpr unsigned kLevels = 33;  // the size of a bucket halved 0 to 32 times
 
   gpu::DeviceSpan<uint32_t> keys[2], values[2];  // entries: bucket, and base with the sign in the top bit
@@ -21,7 +21,7 @@ struct Workspace {
   gpu::DeviceSpan<Xyzz<F>> sums;                 // weighted rows and columns of each window
   gpu::DeviceSpan<std::byte> cub;
 
-  Workspace(gpu::DeviceCarver& memory, const Plan& plan) {
+  DeviceWorkspace(gpu::DeviceCarver& memory, const DevicePlan& plan) {
     const uint64_t buckets = uint64_t{plan.windows_at_once} << (plan.window_bits - 1);
     const uint64_t entries = std::max<uint64_t>(uint64_t{plan.windows_at_once} * plan.shape.points, 1);
     for (auto& span : keys) span = memory.take<uint32_t>(entries);
@@ -39,4 +39,4 @@ struct Workspace {
   }
 };
 
-}  // namespace cuzk::msm::device
+}  // namespace cuzk::msm

@@ -7,7 +7,7 @@
 
 namespace cuzk::r1cs {
 
-// upload(make_circuit_tables(circuit), memory, stream). About 160 MiB for 32 GiB PoRep.
+// upload(make_circuit_tables(circuit), memory, stream). 87 MiB for 32 GiB PoRep.
 using DeviceCircuit = CircuitTables<DeviceArray>;
 
 struct DeviceWitness {
@@ -22,7 +22,8 @@ Result<DeviceWitness> upload(const Witness& witness, const DeviceCircuit& circui
                              const gpu::Stream& stream);
 
 // a_q and b_q of every row q, then of the rows (input i) * (0) = (0) that Groth16 appends, then zeros. The spans have
-// one length, at least the number of those rows; kInternal otherwise.
+// one length, at least the number of those rows; kInternal otherwise. 32 GiB PoRep: 3.5 ms on an H200, of which writing
+// the two vectors alone takes 2.0.
 Status evaluate(const DeviceCircuit& circuit, const DeviceWitness& witness, gpu::DeviceSpan<device::Fr> a,
                 gpu::DeviceSpan<device::Fr> b, const gpu::Stream& stream);
 

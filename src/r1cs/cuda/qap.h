@@ -5,7 +5,7 @@
 
 namespace cuzk::r1cs {
 
-// upload(make_column_tables(circuit), memory, stream). About 130 MiB for 32 GiB PoRep.
+// upload(make_column_tables(circuit), memory, stream). 84 MiB for 32 GiB PoRep.
 using DeviceColumns = ColumnTables<DeviceArray>;
 
 // out[i] = first * ratio^i

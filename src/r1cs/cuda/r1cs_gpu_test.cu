@@ -97,22 +97,28 @@ TEST(DeviceR1cs, WrongLengthsAreRefused) {
 void check_queries(const Circuit& circuit, const Witness& witness, std::mt19937_64& random) {
   OnDevice device(circuit);
   const DeviceWitness device_witness = device.upload(witness);
-  gpu::TestArray<std::byte> scratch(list_ones_scratch_bytes(circuit));
+  gpu::TestArray<std::byte> scratch(list_scratch_bytes(circuit));
   const std::vector<Fr> all = random_values(circuit.num_inputs + circuit.num_aux, random);
   const gpu::TestArray<device::Fr> device_all = on_device(all);
   for (unsigned q = 0; q < kQueries; q++) {
     const testing::NaiveQuery want = testing::naive_query(circuit, witness, q);
-    const uint64_t count = count_ones(circuit, witness)[q];
-    ASSERT_EQ(count, want.ones.size());
-    for (uint64_t room : {count, count + 3, count / 2}) {
+    const size_t ones = want.ones.size();
+    for (size_t room : {ones, ones + 3, ones / 2}) {
       std::vector<uint32_t> expected(room, 77);
-      gpu::TestArray<uint32_t> list{std::span<const uint32_t>(expected)};
-      std::copy_n(want.ones.begin(), std::min(room, count), expected.begin());
-      ASSERT_TRUE(
-          list_ones(device.circuit, static_cast<Query>(q), device_witness, list.span(), scratch.span(), device.stream));
+      gpu::TestArray<uint32_t> list{std::span<const uint32_t>(expected)}, count(1);
+      std::copy_n(want.ones.begin(), std::min(room, ones), expected.begin());
+      ASSERT_TRUE(list_ones(device.circuit, static_cast<Query>(q), device_witness, list.span(), count.span(),
+                            scratch.span(), device.stream));
       ASSERT_TRUE(device.stream.synchronize());
       EXPECT_EQ(list.values(), expected) << q;
+      EXPECT_EQ(count.values()[0], ones) << q;
     }
+    gpu::TestArray<uint32_t> positions(want.positions.size()), scalars(want.scalars.size());
+    ASSERT_TRUE(list_scalars(device.circuit, static_cast<Query>(q), positions.span(), scalars.span(), scratch.span(),
+                             device.stream));
+    ASSERT_TRUE(device.stream.synchronize());
+    EXPECT_EQ(positions.values(), want.positions) << q;
+    EXPECT_EQ(scalars.values(), want.scalars) << q;
     gpu::TestArray<device::Fr> kept(want.variables.size());
     ASSERT_TRUE(
         keep_present(device.circuit, static_cast<Query>(q), device_all.span().as_const(), kept.span(), device.stream));

@@ -156,26 +156,33 @@ class RowsMaker {
   std::vector<std::vector<bool>> scalars_;
 };
 
+// Set bits of the map before each block of variables, after `first`.
+std::vector<uint32_t> block_ranks(std::span<const uint64_t> map, uint32_t first) {
+  constexpr size_t kWords = HostTables::kBlockWords / 2;
+  std::vector<uint32_t> ranks;
+  for (size_t word = 0; word < map.size(); word += kWords) {
+    ranks.push_back(first);
+    first += static_cast<uint32_t>(count_bits(map.subspan(word, std::min(kWords, map.size() - word))));
+  }
+  return ranks;
+}
+
 // As split_query() of groth16 numbers the positions.
-QueryTables<HostArray> make_query(const Circuit& circuit, std::vector<uint64_t> inputs, std::span<const uint64_t> aux) {
-  constexpr size_t kWords = QueryTables<HostArray>::kBlockWords / 2;
+QueryTables<HostArray> make_query(const Circuit& circuit, std::span<const uint64_t> inputs,
+                                  std::span<const uint64_t> aux) {
   QueryTables<HostArray> out;
+  for (uint32_t i = 0; i < circuit.num_inputs && !inputs.empty(); i++) {
+    if (test_bit(inputs, i)) out.inputs.push_back(i);
+  }
+  const uint32_t num_inputs = static_cast<uint32_t>(out.inputs.size());
   out.present = halves(aux);
-  uint32_t position = 0, rank = 0;
-  for (uint32_t i = 0; i < circuit.num_inputs; i++) {
-    if (!inputs.empty() && test_bit(inputs, i)) out.positions.push_back(position++), out.scalars.push_back(i);
-  }
-  for (size_t word = 0; word < aux.size(); word++) {
-    if (word % kWords == 0) out.ranks.push_back(position);
-    for (uint64_t fields = circuit.aux_is_field[word]; fields != 0; fields &= fields - 1, rank++) {
-      const uint64_t lowest = fields & -fields;
-      if (!(aux[word] & lowest)) continue;
-      out.positions.push_back(position + static_cast<uint32_t>(std::popcount(aux[word] & (lowest - 1))));
-      out.scalars.push_back(circuit.num_inputs + rank);
-    }
-    position += static_cast<uint32_t>(std::popcount(aux[word]));
-  }
-  out.num_positions = position;
+  out.ranks = block_ranks(aux, num_inputs);
+  uint64_t fields = 0;
+  for (size_t word = 0; word < aux.size(); word++)
+    fields += static_cast<uint64_t>(std::popcount(aux[word] & circuit.aux_is_field[word]));
+  out.num_positions = num_inputs + static_cast<uint32_t>(count_bits(aux));
+  out.num_scalars = num_inputs + static_cast<uint32_t>(fields);
+  out.num_bits = out.num_positions - out.num_scalars;
   return out;
 }
 
@@ -219,11 +226,10 @@ void visit_arrays(const SumTables<A>& from, SumTables<B>& to, Visit& visit) {
 }
 template <template <class> class A, template <class> class B, class Visit>
 void visit_arrays(const QueryTables<A>& from, QueryTables<B>& to, Visit& visit) {
-  to.num_positions = from.num_positions;
+  to.num_positions = from.num_positions, to.num_bits = from.num_bits, to.num_scalars = from.num_scalars;
   visit(from.present, to.present);
   visit(from.ranks, to.ranks);
-  visit(from.positions, to.positions);
-  visit(from.scalars, to.scalars);
+  visit(from.inputs, to.inputs);
 }
 template <template <class> class A, template <class> class B, class Visit>
 void visit_arrays(const CircuitTables<A>& from, CircuitTables<B>& to, Visit& visit) {
@@ -238,6 +244,7 @@ void visit_arrays(const CircuitTables<A>& from, CircuitTables<B>& to, Visit& vis
   visit(from.row_tiles, to.row_tiles);
   visit_arrays(from.sums, to.sums, visit);
   visit(from.is_bit, to.is_bit);
+  visit(from.field_ranks, to.field_ranks);
   for (size_t q = 0; q < kQueries; q++) visit_arrays(from.queries[q], to.queries[q], visit);
 }
 template <template <class> class A, template <class> class B, class Visit>
@@ -312,6 +319,7 @@ CircuitTables<HostArray> make_circuit_tables(const Circuit& circuit) {
   std::vector<uint64_t> is_bit = all_aux;
   for (size_t word = 0; word < is_bit.size(); word++) is_bit[word] &= ~circuit.aux_is_field[word];
   out.is_bit = halves(is_bit);
+  out.field_ranks = block_ranks(circuit.aux_is_field, 0);
   out.queries = {make_query(circuit, {}, all_aux), make_query(circuit, all_inputs, circuit.density.a_aux),
                  make_query(circuit, circuit.density.b_inputs, circuit.density.b_aux)};
   return out;

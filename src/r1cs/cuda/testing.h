@@ -113,8 +113,9 @@ inline Witness random_witness(const Circuit& circuit, std::mt19937_64& random) {
   for (uint64_t& word : out.bits) word = random() & ~word;
   if (circuit.num_aux % 64 != 0) out.bits.back() &= (uint64_t{1} << (circuit.num_aux % 64)) - 1;
   const Fr edges[] = {Fr::zero(), Fr::one(), -Fr::one()};
-  for (uint64_t i = 0; i < count_bits(circuit.aux_is_field); i++)
-    out.fields.push_back(i % 7 < 3 ? edges[i % 7] : cuzk::testing::random_field<Fr>(random));
+  out.fields.resize(count_bits(circuit.aux_is_field));
+  for (size_t i = 0; i < out.fields.size(); i++)
+    out.fields[i] = i % 7 < 3 ? edges[i % 7] : cuzk::testing::random_field<Fr>(random);
   return out;
 }
 

@@ -15,7 +15,11 @@ Status evaluate(const DeviceCircuit&, const DeviceWitness&, gpu::DeviceSpan<devi
 }
 
 Status list_ones(const DeviceCircuit&, Query, const DeviceWitness&, gpu::DeviceSpan<uint32_t>,
-                 gpu::DeviceSpan<std::byte>, const gpu::Stream&) {
+                 gpu::DeviceSpan<uint32_t>, gpu::DeviceSpan<std::byte>, const gpu::Stream&) {
+  return absent();
+}
+Status list_scalars(const DeviceCircuit&, Query, gpu::DeviceSpan<uint32_t>, gpu::DeviceSpan<uint32_t>,
+                    gpu::DeviceSpan<std::byte>, const gpu::Stream&) {
   return absent();
 }
 Status keep_present(const DeviceCircuit&, Query, gpu::DeviceSpan<const device::Fr>, gpu::DeviceSpan<device::Fr>,

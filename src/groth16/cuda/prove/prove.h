@@ -1,0 +1,54 @@
+#pragma once
+// The prover on a device: groth16::start() for circuits, witnesses and parameters in device memory. finish() is the
+// same as on the processor (groth16/prove.h), and so are the bytes of the proof for equal r and s.
+//
+// a and b never exist on the host (decision D3): the packed witness is uploaded, rows are evaluated, the quotient is
+// made in place, and its coefficients are the scalars of the h query, where they lie.
+
+#include "groth16/cuda/params/params.h"
+#include "groth16/prove.h"
+#include "ntt/cuda/ntt.h"
+#include "r1cs/cuda/query.h"
+
+namespace cuzk::groth16 {
+
+// A circuit ready to be proved on a device, shared by any number of streams.
+class DeviceProver {
+ public:
+  // Device memory that a circuit occupies as long as it is ready.
+  static uint64_t resident_bytes(const r1cs::Circuit& circuit);
+  // `memory` is of that size. Waits.
+  static Result<DeviceProver> make(const r1cs::Circuit& circuit, gpu::DeviceMemory memory, const gpu::Stream& stream);
+
+  // Device memory in which a proof is made, as much as is of use within `limit_bytes`; kTooLarge where the least is
+  // more than that. For 32 GiB PoRep about 30 GiB, at least 15: three vectors over the domain, then one and the largest
+  // sum.
+  Result<uint64_t> workspace_bytes(uint64_t limit_bytes = UINT64_MAX) const;
+
+  // The sums of a proof. `workspace` is of a size that workspace_bytes() returned; the witness lives until this
+  // returns. Errors as for groth16::start(), and those of gpu/stream.h.
+  Result<Pending> start(const DeviceParameters& parameters, const r1cs::Witness& witness,
+                        gpu::DeviceSpan<std::byte> workspace, const gpu::Stream& stream,
+                        ProveTimes* times = nullptr) const;
+
+ private:
+  // Where the full scalars of a query are among its points, and which of a witness's they are.
+  struct Scalars {
+    gpu::DeviceSpan<uint32_t> positions, indices;
+  };
+  struct Workspace;
+
+  template <class F>
+  Result<Xyzz<F>> sum_query(r1cs::Query query, gpu::DeviceSpan<device::TwinOf<Affine<F>>> points,
+                            const r1cs::DeviceWitness& witness, const Workspace& at, const gpu::Stream& stream) const;
+
+  gpu::DeviceMemory memory_;
+  std::string name_;
+  Lengths lengths_;
+  uint64_t witness_bytes_ = 0, list_bytes_ = 0;
+  r1cs::DeviceCircuit circuit_;
+  std::optional<ntt::DeviceDomain> domain_;
+  std::array<Scalars, r1cs::kQueries> scalars_;
+};
+
+}  // namespace cuzk::groth16
