@@ -7,6 +7,7 @@
 #include "gpu/launch.cuh"
 #include "groth16/cuda/params/params.h"
 #include "msm/cuda/fixed_base/fixed_base.h"
+#include "r1cs/cuda/qap.h"
 
 namespace cuzk::groth16 {
 namespace {
@@ -160,22 +161,6 @@ Status read_points(const mem::MappedFile& file, const Sections& sections, Check 
 
 // --- setup
 
-struct Powers {
-  device::Fr squares[32];  // tau^(2^j)
-};
-// out[i] = scale tau^(begin + i)
-__global__ __launch_bounds__(kThreads) void powers(device::Fr* out, uint64_t count, uint64_t begin, device::Fr scale,
-                                                   Powers tau) {
-  const uint64_t i = blockIdx.x * uint64_t{kThreads} + threadIdx.x;
-  if (i >= count) return;
-  device::Fr value = scale;
-#pragma unroll 1
-  for (unsigned j = 0; (begin + i) >> j != 0; j++) {
-    if ((begin + i) >> j & 1) value *= tau.squares[j];
-  }
-  store(out + i, value);
-}
-
 __global__ __launch_bounds__(kThreads) void find_zero(const device::Fr* scalars, uint64_t count, uint64_t ordinal,
                                                       uint64_t* fault) {
   const uint64_t i = blockIdx.x * uint64_t{kThreads} + threadIdx.x;
@@ -240,19 +225,13 @@ Status refuse_zeros(const SetupScalars& scalars, const Carved& carved, const gpu
   return fail(Code::kInvalidInput, "{}[{}] would be infinity: its variable is in no row", all[s].name, fault);
 }
 
-device::Fr to_device(const Fr& value) { return device::Fr::from_host(value); }
-
 // h[k] = tau^k (tau^m - 1) / delta
 Status make_h(const Toxic& toxic, const msm::DeviceFixedBase<cuzk::Fp>& g1, gpu::DeviceSpan<G1> h,
               gpu::DeviceSpan<device::Fr> scalars, const gpu::Stream& stream) {
-  Powers squares;
-  Fr square = toxic.tau;
-  for (device::Fr& out : squares.squares) out = to_device(square), square = square.square();
-  const Fr scale = (toxic.tau.pow(h.size + 1) - Fr::one()) * toxic.delta.inverse();
+  const Fr first = (toxic.tau.pow(h.size + 1) - Fr::one()) * toxic.delta.inverse();
   for (uint64_t begin = 0; begin < h.size; begin += scalars.size) {
     const auto piece = scalars.first(std::min<uint64_t>(scalars.size, h.size - begin));
-    CUZK_TRY(gpu::launch(stream, powers, gpu::blocks_for(piece.size, kThreads), kThreads, 0, piece.data,
-                         uint64_t{piece.size}, begin, to_device(scale), squares));
+    CUZK_TRY(r1cs::powers(first * toxic.tau.pow(begin), toxic.tau, piece, stream));
     CUZK_TRY(g1.mul(piece.as_const(), h.subspan(begin, piece.size), stream));
   }
   return {};
