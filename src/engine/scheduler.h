@@ -122,6 +122,8 @@ class Scheduler {
 
   // No job is open and no stage is running.
   bool idle() const { return jobs_.empty() && loading_ == 0; }
+  size_t loading() const { return loading_; }  // loads and evictions in progress
+  const std::string& name(size_t circuit) const { return circuits_[circuit].id; }
   size_t waiting() const { return waiting_.used(); }
   // Partitions by where they are.
   enum class Step : uint8_t { kWaiting, kSynthesising, kReady, kStarting, kStarted, kFinishing, kDropping, kDone };
