@@ -12,6 +12,22 @@
 
 namespace cuzk::groth16 {
 
+// The points of a query: in device memory, or in host memory, best pinned, from where they pass through the device in
+// windows.
+template <class Point>
+struct QueryPoints {
+  gpu::DeviceSpan<const device::TwinOf<Point>> resident;
+  std::span<const Point> host;
+
+  size_t size() const { return resident.size + host.size(); }
+};
+struct ProvingPoints {
+  QueryPoints<G1Affine> h, l, a, b_g1;
+  QueryPoints<G2Affine> b_g2;
+};
+ProvingPoints points_of(const DeviceParameters& parameters);
+ProvingPoints points_of(const Parameters& parameters);
+
 // A circuit ready to be proved on a device, shared by any number of streams.
 class DeviceProver {
  public:
@@ -38,9 +54,10 @@ class DeviceProver {
   };
   struct Workspace;
 
+  Result<G1> sum_h(const QueryPoints<G1Affine>& points, const Workspace& at, const gpu::Stream& stream) const;
   template <class F>
-  Result<Xyzz<F>> sum_query(r1cs::Query query, gpu::DeviceSpan<device::TwinOf<Affine<F>>> points,
-                            const r1cs::DeviceWitness& witness, const Workspace& at, const gpu::Stream& stream) const;
+  Result<Xyzz<F>> sum_query(r1cs::Query query, const QueryPoints<Affine<F>>& points, const r1cs::DeviceWitness& witness,
+                            const Workspace& at, const gpu::Stream& stream) const;
 
   gpu::DeviceMemory memory_;
   std::string name_;

@@ -30,16 +30,16 @@ void expect_host_sums(const r1cs::Circuit& circuit, const r1cs::Witness& witness
       DeviceProver::make(circuit, gpu::test_memory(DeviceProver::resident_bytes(circuit)), stream).value();
   const DeviceParameters on_device =
       upload_params(parameters, gpu::test_memory(device_bytes(lengths_of(circuit)))).value();
-  uint64_t least = 0, bytes = uint64_t{1} << 33;
-  while (least + 1 < bytes) {
-    const uint64_t middle = (least + bytes) / 2;
-    (prover.workspace_bytes(middle) ? bytes : least) = middle;
-  }
-  for (uint64_t limit : {uint64_t{1} << 33, bytes}) {
-    const uint64_t workspace_bytes = prover.workspace_bytes(limit).value();
+  for (auto [windows, ample] : {std::pair(false, true), {false, false}, {true, true}, {true, false}}) {
+    uint64_t least = 0, limit = uint64_t{1} << 33;
+    while (!ample && least + 1 < limit) {
+      const uint64_t middle = (least + limit) / 2;
+      (prover.workspace_bytes(windows, middle) ? limit : least) = middle;
+    }
+    const uint64_t workspace_bytes = prover.workspace_bytes(windows, limit).value();
     EXPECT_LE(workspace_bytes, limit);
     const auto workspace = gpu::test_memory(workspace_bytes);
-    auto got = prover.start(on_device, witness, workspace.bytes(), stream);
+    auto got = prover.start(windows ? points_of(parameters) : points_of(on_device), witness, workspace.bytes(), stream);
     ASSERT_TRUE(got) << got.error().message;
     EXPECT_EQ(got->h, want.h);
     EXPECT_EQ(got->l, want.l);
@@ -76,18 +76,19 @@ TEST(DeviceProver, RefusesWhatDoesNotFit) {
   const auto stream = gpu::Stream::make(0).value();
   const auto prover =
       DeviceProver::make(small.circuit, gpu::test_memory(DeviceProver::resident_bytes(small.circuit)), stream).value();
-  EXPECT_EQ(prover.workspace_bytes(1000).error().code, Code::kTooLarge);
+  EXPECT_EQ(prover.workspace_bytes(false, 1000).error().code, Code::kTooLarge);
   const auto upload = [&](const r1cs::Circuit& circuit) {
     return upload_params(parameters_of(circuit, toxic_from_seed(1)),
                          gpu::test_memory(device_bytes(lengths_of(circuit))))
         .value();
   };
-  const auto workspace = gpu::test_memory(prover.workspace_bytes().value());
-  EXPECT_EQ(prover.start(upload(large.circuit), small.witness, workspace.bytes(), stream).error().code,
+  const auto workspace = gpu::test_memory(prover.workspace_bytes(false).value());
+  const DeviceParameters of_large = upload(large.circuit), of_small = upload(small.circuit);
+  EXPECT_EQ(prover.start(points_of(of_large), small.witness, workspace.bytes(), stream).error().code,
             Code::kInvalidParams);
-  EXPECT_EQ(prover.start(upload(small.circuit), large.witness, workspace.bytes(), stream).error().code,
+  EXPECT_EQ(prover.start(points_of(of_small), large.witness, workspace.bytes(), stream).error().code,
             Code::kInvalidInput);
-  EXPECT_EQ(prover.start(upload(small.circuit), small.witness, workspace.bytes().first(1000), stream).error().code,
+  EXPECT_EQ(prover.start(points_of(of_small), small.witness, workspace.bytes().first(1000), stream).error().code,
             Code::kInternal);
 }
 
