@@ -71,15 +71,10 @@ constexpr size_t index_of(Query query) { return static_cast<size_t>(query); }
 // What stays in device memory of a circuit.
 struct Resident {
   DeviceSpan<std::byte> circuit, domain;
-  std::array<std::array<DeviceSpan<uint32_t>, 2>, r1cs::kQueries> scalars;
 
   Resident(DeviceCarver& carver, const r1cs::CircuitTables<r1cs::HostArray>& tables, unsigned log2_size)
       : circuit(carver.take<std::byte>(r1cs::table_bytes(tables))),
-        domain(carver.take<std::byte>(ntt::DeviceDomain::bytes(log2_size))) {
-    for (size_t q = 0; q < r1cs::kQueries; q++) {
-      for (auto& list : scalars[q]) list = carver.take<uint32_t>(tables.queries[q].num_scalars);
-    }
-  }
+        domain(carver.take<std::byte>(ntt::DeviceDomain::bytes(log2_size))) {}
 };
 
 // Adds up the time since its last call into one step, once the stream is done.
@@ -125,15 +120,6 @@ Result<DeviceProver> DeviceProver::make(const r1cs::Circuit& circuit, gpu::Devic
   out.list_bytes_ = r1cs::list_scratch_bytes(circuit);
   CUZK_TRY_ASSIGN(out.circuit_, r1cs::upload(tables, resident.circuit, stream));
   CUZK_TRY_ASSIGN(out.domain_, ntt::DeviceDomain::make(log2_size, resident.domain, stream));
-  // Scratch of this moment, some KiB.
-  mem::Budget budget({{"lists", out.list_bytes_}});
-  CUZK_TRY_ASSIGN(auto reservation, budget.reserve({0, out.list_bytes_}));
-  CUZK_TRY_ASSIGN(const auto scratch, gpu::DeviceMemory::make(stream.ordinal(), std::move(reservation)));
-  for (Query query : kAllQueries) {
-    const auto& [positions, indices] = resident.scalars[index_of(query)];
-    CUZK_TRY(r1cs::list_scalars(out.circuit_, query, positions, indices, scratch.bytes(), stream));
-    out.scalars_[index_of(query)] = {positions, indices};
-  }
   CUZK_TRY(stream.synchronize());
   out.memory_ = std::move(memory);
   return out;
@@ -144,9 +130,9 @@ struct DeviceProver::Workspace {
   DeviceSpan<std::byte> witness, windows;
   DeviceSpan<device::Fr> a, b, scratch;  // evaluation and quotient
   DeviceSpan<std::byte> h_sum;           // beside a
-  // Queries over variables: ones as a list, their number and those before each window; full scalars and, with windows,
-  // their points.
-  DeviceSpan<uint32_t> ones, counts;
+  // Queries over variables: ones as a list; full scalars, where they are among the points and which of the witness's
+  // they are; how many lie before each window; with windows, the points of full scalars.
+  DeviceSpan<uint32_t> ones, positions, indices, counts;
   DeviceSpan<device::Fr> scalars;
   DeviceSpan<std::byte> scalar_points;
   DeviceSpan<std::byte> lists, sum;
@@ -174,6 +160,8 @@ struct DeviceProver::Workspace {
       if (with_windows) full_bytes = std::max(full_bytes, table.num_scalars * point);
     }
     ones = carver.take<uint32_t>(bits);
+    positions = carver.take<uint32_t>(full);
+    indices = carver.take<uint32_t>(full);
     counts = carver.take<uint32_t>(2 + std::max(prover.lengths_.l, prover.lengths_.a) / kLeastWindow + 1);
     scalars = carver.take<device::Fr>(full);
     scalar_points = carver.take<std::byte>(full_bytes);
@@ -229,8 +217,9 @@ Result<Xyzz<F>> DeviceProver::sum_query(Query query, const QueryPoints<Affine<F>
                                         const gpu::Stream& stream) const {
   using Point = device::TwinOf<Affine<F>>;
   const auto& table = circuit_.queries[index_of(query)];
-  const auto& [positions, indices] = scalars_[index_of(query)];
+  const auto positions = at.positions.first(table.num_scalars), indices = at.indices.first(table.num_scalars);
   const auto scalars = at.scalars.first(table.num_scalars);
+  CUZK_TRY(r1cs::list_scalars(circuit_, query, positions, indices, at.lists, stream));
   CUZK_TRY(
       r1cs::list_ones(circuit_, query, witness, at.ones.first(table.num_bits), at.counts.first(1), at.lists, stream));
   uint32_t ones = 0;

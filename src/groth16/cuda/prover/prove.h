@@ -37,21 +37,17 @@ class DeviceProver {
   static Result<DeviceProver> make(const r1cs::Circuit& circuit, gpu::DeviceMemory memory, const gpu::Stream& stream);
 
   // Device memory in which a proof is made, as much as is of use within `limit_bytes`; kTooLarge where the least is
-  // more than that. For 32 GiB PoRep about 30 GiB, at least 15: three vectors over the domain, then one and the largest
-  // sum.
-  Result<uint64_t> workspace_bytes(uint64_t limit_bytes = UINT64_MAX) const;
+  // more than that. For 32 GiB PoRep about 30 GiB, at least 14: three vectors over the domain, then one and the largest
+  // sum; with `windows` also two windows of kWindowPoints.
+  Result<uint64_t> workspace_bytes(bool windows, uint64_t limit_bytes = UINT64_MAX) const;
+  static constexpr uint64_t kWindowPoints = uint64_t{1} << 22;  // in G1; half as many in G2
 
-  // The sums of a proof. `workspace` is of a size that workspace_bytes() returned; the witness lives until this
-  // returns. Errors as for groth16::start(), and those of gpu/stream.h.
-  Result<Pending> start(const DeviceParameters& parameters, const r1cs::Witness& witness,
-                        gpu::DeviceSpan<std::byte> workspace, const gpu::Stream& stream,
-                        ProveTimes* times = nullptr) const;
+  // The sums of a proof. `workspace` is of a size that workspace_bytes() returned, with windows where a query is in
+  // host memory. Points and witness live until this returns. Errors as for groth16::start(), and those of gpu/stream.h.
+  Result<Pending> start(const ProvingPoints& points, const r1cs::Witness& witness, gpu::DeviceSpan<std::byte> workspace,
+                        const gpu::Stream& stream, ProveTimes* times = nullptr) const;
 
  private:
-  // Where the full scalars of a query are among its points, and which of a witness's they are.
-  struct Scalars {
-    gpu::DeviceSpan<uint32_t> positions, indices;
-  };
   struct Workspace;
 
   Result<G1> sum_h(const QueryPoints<G1Affine>& points, const Workspace& at, const gpu::Stream& stream) const;
@@ -65,7 +61,6 @@ class DeviceProver {
   uint64_t witness_bytes_ = 0, list_bytes_ = 0;
   r1cs::DeviceCircuit circuit_;
   std::optional<ntt::DeviceDomain> domain_;
-  std::array<Scalars, r1cs::kQueries> scalars_;
 };
 
 }  // namespace cuzk::groth16
