@@ -86,6 +86,18 @@ struct InspectOptions {
 };
 Result<int> inspect(const InspectOptions& options, Context& context);
 
+struct BenchOptions {
+  std::string full_scale;            // a shape such as "porep-32g"
+  std::vector<std::string> devices;  // empty: all
+  std::optional<std::string> vram_limit;
+  size_t workers = 2;
+  uint32_t proofs = 2;
+  uint64_t seed = 1;
+  bool steps = false;
+};
+// Proofs of a made-up sector through the engine, with development parameters made on the device; every one is verified.
+Result<int> bench(const BenchOptions& options, Context& context);
+
 struct StatusOptions {
   std::string daemon;
   unsigned wait_seconds = 0;

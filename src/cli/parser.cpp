@@ -183,6 +183,16 @@ class Tool {
                   inspect);
     sub->add_option("FILE", inspect_.file, "The file")->required();
 
+    sub = command(app_, "bench", "Time proofs of a made-up sector on CUDA devices, parameters included", bench_, bench);
+    sub->add_option("--full-scale", bench_.full_scale, "Shape of the sector, such as porep-32g or porep-2k")
+        ->required();
+    sub->add_option("--proofs", bench_.proofs, "How many are asked for at once")->check(CLI::Range(1, 10000));
+    sub->add_option("--device", bench_.devices, "Ordinal, UUID or PCI address; all devices where it is not given");
+    sub->add_option("--workers", bench_.workers, "Partitions on a device at a time")->check(CLI::Range(1, 16));
+    sub->add_option("--vram-limit", bench_.vram_limit, "Use no more memory of each device, such as 16GiB");
+    sub->add_option("--seed", bench_.seed, "Of the sector and of the parameters");
+    sub->add_flag("--steps", bench_.steps, "Time each step of a partition, which costs some overlap");
+
     sub = command(app_, "status", "Ask a running daemon for its status", status_, status);
     sub->add_option("--daemon", status_.daemon, "Its address: unix:///path or host:port")->required();
     sub->add_option("--wait", status_.wait_seconds, "Seconds that it may take to come up")->check(CLI::Range(0, 3600));
@@ -202,6 +212,7 @@ class Tool {
   VanillaFolderOptions vanilla_folder_;
   InspectOptions inspect_;
   StatusOptions status_;
+  BenchOptions bench_;
 };
 
 }  // namespace

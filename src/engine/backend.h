@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "engine/memory.h"
 #include "exec/pool.h"
+#include "groth16/cuda/params/params.h"
 #include "groth16/keys.h"
 #include "groth16/prove.h"
 #include "r1cs/witness.h"
@@ -66,5 +67,18 @@ uint64_t witness_bytes(const r1cs::Circuit& circuit);
 
 // Proves on the processor. `pool` outlives the back end.
 std::unique_ptr<Backend> make_cpu_backend(exec::Pool& pool);
+
+struct GpuOptions {
+  gpu::DeviceInfo device;
+  size_t workers = 2;         // proofs at a time: one uses the device while another waits for the host
+  uint64_t memory_bytes = 0;  // of the device that this process may use
+  // Makes parameters instead of reading them, where that is wanted (groth16/cuda/prover/setup.h). The memory is of
+  // groth16::device_bytes.
+  std::function<Result<groth16::DeviceParameters>(const r1cs::Circuit&, gpu::DeviceMemory)> make_params = {};
+  std::function<void(const groth16::ProveTimes&)> timed = {};  // told of each device stage; costs some overlap
+};
+// Proves on a CUDA device. Parameters lie in its memory where they fit beside the workers' needs, else in pinned host
+// memory. `pool` outlives the back end.
+std::unique_ptr<Backend> make_gpu_backend(GpuOptions options, exec::Pool& pool);
 
 }  // namespace cuzk::engine

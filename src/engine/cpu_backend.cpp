@@ -1,7 +1,6 @@
 #include "base/log.h"
-#include "engine/backend.h"
+#include "engine/sums.h"
 #include "groth16/files.h"
-#include "groth16/random.h"
 #include "r1cs/bitmap.h"
 
 namespace cuzk::engine {
@@ -18,20 +17,6 @@ struct CpuParams final : Params {
   Memory memory;
 };
 
-class CpuPending final : public Pending {
- public:
-  CpuPending(groth16::Pending sums, std::shared_ptr<const Params> params) : sums_(sums), params_(std::move(params)) {}
-
-  Result<groth16::Proof> finish() override {
-    CUZK_TRY_ASSIGN(groth16::Blinding blinding, groth16::random_blinding());
-    return groth16::finish(sums_, static_cast<const CpuParams&>(*params_).proving.vk, blinding.r, blinding.s);
-  }
-
- private:
-  groth16::Pending sums_;
-  std::shared_ptr<const Params> params_;
-};
-
 class CpuBackend final : public Backend {
  public:
   explicit CpuBackend(exec::Pool& pool) : pool_(pool) {}
@@ -39,7 +24,7 @@ class CpuBackend final : public Backend {
   Needs needs(const r1cs::Circuit& circuit) const override {
     return {.params = {groth16::lengths_of(circuit).native_bytes(), 0},
             .start = {groth16::start_bytes(circuit, pool_.threads()), 0},
-            .pending = {sizeof(CpuPending), 0}};
+            .pending = {sizeof(SumsPending), 0}};
   }
 
   Result<std::shared_ptr<const Params>> load(const std::filesystem::path& path, const r1cs::Circuit& circuit,
@@ -57,7 +42,7 @@ class CpuBackend final : public Backend {
   Result<std::unique_ptr<Pending>> start(const Setting& setting, r1cs::Witness witness, Memory) override {
     const auto& params = static_cast<const CpuParams&>(*setting.params);
     CUZK_TRY_ASSIGN(groth16::Pending sums, groth16::start(*setting.circuit, params.proving, witness, pool_));
-    return std::make_unique<CpuPending>(sums, setting.params);
+    return std::make_unique<SumsPending>(sums, setting.params);
   }
 
  private:

@@ -3,15 +3,19 @@
 
 namespace cuzk::gpu {
 
-Result<DeviceMemory> DeviceMemory::make(int ordinal, mem::Reservation reservation, mem::Ledger::Entry entry) {
+Result<DeviceMemory> DeviceMemory::make_uncovered(int ordinal, uint64_t bytes) {
   Current current(ordinal);
-  const uint64_t bytes = reservation.bytes();
   void* at = nullptr;
   if (bytes > 0) CUZK_CUDA(cudaMalloc(&at, bytes));
-  entry.resize(bytes);
   DeviceMemory out;
   out.ordinal_ = ordinal;
   out.bytes_ = {static_cast<std::byte*>(at), bytes};
+  return out;
+}
+
+Result<DeviceMemory> DeviceMemory::make(int ordinal, mem::Reservation reservation, mem::Ledger::Entry entry) {
+  CUZK_TRY_ASSIGN(DeviceMemory out, make_uncovered(ordinal, reservation.bytes()));
+  entry.resize(reservation.bytes());
   out.reservation_ = std::move(reservation);
   out.entry_ = std::move(entry);
   return out;
@@ -37,6 +41,18 @@ Result<PinnedMemory> PinnedMemory::make(mem::Reservation reservation, mem::Ledge
 
 PinnedMemory::~PinnedMemory() {
   if (bytes_.data()) cudaFreeHost(bytes_.data());
+}
+
+Result<Pin> Pin::make(std::span<std::byte> bytes) {
+  Pin out;
+  if (bytes.empty()) return out;
+  CUZK_CUDA(cudaHostRegister(bytes.data(), bytes.size(), cudaHostRegisterPortable));
+  out.at_ = bytes.data();
+  return out;
+}
+
+Pin::~Pin() {
+  if (at_) cudaHostUnregister(at_);
 }
 
 }  // namespace cuzk::gpu

@@ -33,6 +33,8 @@ struct DeviceSpan {
 class DeviceMemory {
  public:
   static Result<DeviceMemory> make(int ordinal, mem::Reservation reservation, mem::Ledger::Entry entry = {});
+  // For who keeps memory between uses, each of which has a reservation that covers it.
+  static Result<DeviceMemory> make_uncovered(int ordinal, uint64_t bytes);
 
   DeviceMemory() = default;
   ~DeviceMemory();
@@ -84,6 +86,23 @@ class PinnedMemory {
   std::span<std::byte> bytes_;
   mem::Reservation reservation_;
   mem::Ledger::Entry entry_;
+};
+
+// Makes memory that exists already page-locked, while it lives: 0.04 s/GiB, against 0.67 for new pinned memory.
+class Pin {
+ public:
+  static Result<Pin> make(std::span<std::byte> bytes);
+
+  Pin() = default;
+  ~Pin();
+  Pin(Pin&& other) noexcept { std::swap(at_, other.at_); }
+  Pin& operator=(Pin other) noexcept {
+    std::swap(at_, other.at_);
+    return *this;
+  }
+
+ private:
+  void* at_ = nullptr;
 };
 
 // Carves arrays out of device memory. Without memory it counts, so that the size a plan states and the use that run

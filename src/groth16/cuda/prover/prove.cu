@@ -64,7 +64,7 @@ Lengths lengths_of(const ProvingPoints& points, uint64_t inputs) {
   return {inputs, points.h.size(), points.l.size(), points.a.size(), points.b_g1.size(), points.b_g2.size()};
 }
 
-constexpr uint64_t kLeastWindow = DeviceProver::kWindowPoints / 2;  // of G2, whose points are twice as large
+constexpr uint64_t kLeastWindow = DeviceProofPlan::kWindowPoints / 2;  // of G2, whose points are twice as large
 constexpr std::array kAllQueries = {Query::kL, Query::kA, Query::kB};
 constexpr size_t index_of(Query query) { return static_cast<size_t>(query); }
 
@@ -98,10 +98,19 @@ class Stopwatch {
 
 }  // namespace
 
-uint64_t DeviceProver::resident_bytes(const r1cs::Circuit& circuit) {
+DeviceProofPlan plan_device_proof(const r1cs::Circuit& circuit) {
+  const auto tables = r1cs::make_circuit_tables(circuit);
   DeviceCarver counter;
-  Resident(counter, r1cs::make_circuit_tables(circuit), r1cs::log2_domain(circuit));
-  return counter.bytes();
+  Resident(counter, tables, r1cs::log2_domain(circuit));
+  DeviceProofPlan plan{.name = circuit.name,
+                       .lengths = lengths_of(circuit),
+                       .domain = size_t{1} << r1cs::log2_domain(circuit),
+                       .resident_bytes = counter.bytes(),
+                       .witness_bytes = r1cs::device_witness_bytes(circuit),
+                       .list_bytes = r1cs::list_scratch_bytes(circuit)};
+  for (size_t q = 0; q < r1cs::kQueries; q++)
+    plan.queries[q] = {tables.queries[q].num_bits, tables.queries[q].num_scalars};
+  return plan;
 }
 
 Result<DeviceProver> DeviceProver::make(const r1cs::Circuit& circuit, gpu::DeviceMemory memory,
@@ -114,10 +123,7 @@ Result<DeviceProver> DeviceProver::make(const r1cs::Circuit& circuit, gpu::Devic
     return fail(Code::kInternal, "{} bytes of circuit into {}", carver.bytes(), memory.bytes().size);
 
   DeviceProver out;
-  out.name_ = circuit.name;
-  out.lengths_ = lengths_of(circuit);
-  out.witness_bytes_ = r1cs::device_witness_bytes(circuit);
-  out.list_bytes_ = r1cs::list_scratch_bytes(circuit);
+  out.plan_ = plan_device_proof(circuit);
   CUZK_TRY_ASSIGN(out.circuit_, r1cs::upload(tables, resident.circuit, stream));
   CUZK_TRY_ASSIGN(out.domain_, ntt::DeviceDomain::make(log2_size, resident.domain, stream));
   CUZK_TRY(stream.synchronize());
@@ -126,7 +132,7 @@ Result<DeviceProver> DeviceProver::make(const r1cs::Circuit& circuit, gpu::Devic
 }
 
 // The arrays of a proof; those of one step give way to those of the next.
-struct DeviceProver::Workspace {
+struct DeviceProofSpace {
   DeviceSpan<std::byte> witness, windows;
   DeviceSpan<device::Fr> a, b, scratch;  // evaluation and quotient
   DeviceSpan<std::byte> h_sum;           // beside a
@@ -138,63 +144,62 @@ struct DeviceProver::Workspace {
   DeviceSpan<std::byte> lists, sum;
   uint64_t before_h_sum, before_sum;  // bytes
 
-  Workspace(DeviceCarver& carver, const DeviceProver& prover, bool with_windows, uint64_t h_sum_bytes,
-            uint64_t sum_bytes) {
-    const size_t size = prover.domain_->size();
-    witness = carver.take<std::byte>(prover.witness_bytes_);
-    if (with_windows) windows = carver.take<std::byte>(PointWindows<G1Affine>::bytes(kWindowPoints));
+  DeviceProofSpace(DeviceCarver& carver, const DeviceProofPlan& plan, bool with_windows, uint64_t h_sum_bytes,
+                   uint64_t sum_bytes) {
+    witness = carver.take<std::byte>(plan.witness_bytes);
+    if (with_windows) windows = carver.take<std::byte>(PointWindows<G1Affine>::bytes(DeviceProofPlan::kWindowPoints));
     const uint64_t after_witness = carver.mark();
-    a = carver.take<device::Fr>(size);
+    a = carver.take<device::Fr>(plan.domain);
     before_h_sum = carver.mark();
-    b = carver.take<device::Fr>(size);
-    scratch = carver.take<device::Fr>(size);
+    b = carver.take<device::Fr>(plan.domain);
+    scratch = carver.take<device::Fr>(plan.domain);
     carver.release(before_h_sum);
     h_sum = carver.take<std::byte>(h_sum_bytes);
     carver.release(after_witness);
     uint64_t bits = 0, full = 0, full_bytes = 0;
     for (Query query : kAllQueries) {
-      const auto& table = prover.circuit_.queries[index_of(query)];
-      bits = std::max<uint64_t>(bits, table.num_bits);
-      full = std::max<uint64_t>(full, table.num_scalars);
+      const auto& [query_bits, query_scalars] = plan.queries[index_of(query)];
+      bits = std::max<uint64_t>(bits, query_bits);
+      full = std::max<uint64_t>(full, query_scalars);
       const uint64_t point = query == Query::kB ? sizeof(G2Affine) : sizeof(G1Affine);
-      if (with_windows) full_bytes = std::max(full_bytes, table.num_scalars * point);
+      if (with_windows) full_bytes = std::max(full_bytes, query_scalars * point);
     }
     ones = carver.take<uint32_t>(bits);
     positions = carver.take<uint32_t>(full);
     indices = carver.take<uint32_t>(full);
-    counts = carver.take<uint32_t>(2 + std::max(prover.lengths_.l, prover.lengths_.a) / kLeastWindow + 1);
+    counts = carver.take<uint32_t>(2 + std::max(plan.lengths.l, plan.lengths.a) / kLeastWindow + 1);
     scalars = carver.take<device::Fr>(full);
     scalar_points = carver.take<std::byte>(full_bytes);
-    lists = carver.take<std::byte>(prover.list_bytes_);
+    lists = carver.take<std::byte>(plan.list_bytes);
     before_sum = carver.mark();
     sum = carver.take<std::byte>(sum_bytes);
   }
 };
 
-Result<uint64_t> DeviceProver::workspace_bytes(bool windows, uint64_t limit_bytes) const {
+Result<uint64_t> DeviceProofPlan::workspace_bytes(bool windows, uint64_t limit_bytes) const {
   DeviceCarver least;
-  const Workspace at(least, *this, windows, 0, 0);
+  const DeviceProofSpace at(least, *this, windows, 0, 0);
   if (least.bytes() > limit_bytes)
-    return fail(Code::kTooLarge, "a proof of {} needs at least {} bytes of device memory, {} are allowed", name_,
+    return fail(Code::kTooLarge, "a proof of {} needs at least {} bytes of device memory, {} are allowed", name,
                 least.bytes(), limit_bytes);
-  const size_t h_points = windows ? std::min<size_t>(kWindowPoints, domain_->size()) : domain_->size();
+  const size_t h_points = windows ? std::min<size_t>(kWindowPoints, domain) : domain;
   CUZK_TRY_ASSIGN(const msm::DevicePlan h, msm::device_plan({h_points, false}, limit_bytes - at.before_h_sum));
   const uint64_t room = limit_bytes - at.before_sum;
   uint64_t sum = msm::listed_bytes<Fp2>(0);
   for (Query query : kAllQueries) {
-    const auto& table = circuit_.queries[index_of(query)];
+    const auto& [bits, scalars] = queries[index_of(query)];
     const bool g2 = query == Query::kB;
-    CUZK_TRY_ASSIGN(const msm::DevicePlan full, msm::device_plan({table.num_scalars, g2}, room));
-    const uint64_t listed = g2 ? msm::listed_bytes<Fp2>(table.num_bits) : msm::listed_bytes<Fp>(table.num_bits);
+    CUZK_TRY_ASSIGN(const msm::DevicePlan full, msm::device_plan({scalars, g2}, room));
+    const uint64_t listed = g2 ? msm::listed_bytes<Fp2>(bits) : msm::listed_bytes<Fp>(bits);
     sum = std::max({sum, full.workspace_bytes, std::min(listed, room)});
   }
   DeviceCarver best;
-  Workspace(best, *this, windows, h.workspace_bytes, sum);
+  DeviceProofSpace(best, *this, windows, h.workspace_bytes, sum);
   return best.bytes();
 }
 
 // H = sum_k h_k [tau^k (tau^m - 1) / delta]; the coefficient of tau^(m-1) is zero and has no point.
-Result<G1> DeviceProver::sum_h(const QueryPoints<G1Affine>& points, const Workspace& at,
+Result<G1> DeviceProver::sum_h(const QueryPoints<G1Affine>& points, const DeviceProofSpace& at,
                                const gpu::Stream& stream) const {
   const size_t most = points.host.empty() ? domain_->size() : at.windows.size / PointWindows<G1Affine>::bytes(1);
   CUZK_TRY_ASSIGN(const msm::DevicePlan plan,
@@ -213,7 +218,7 @@ Result<G1> DeviceProver::sum_h(const QueryPoints<G1Affine>& points, const Worksp
 // sum z_i p_i over the present variables: those that are 1 by a list, full scalars as a sum of their own (decision D4).
 template <class F>
 Result<Xyzz<F>> DeviceProver::sum_query(Query query, const QueryPoints<Affine<F>>& points,
-                                        const r1cs::DeviceWitness& witness, const Workspace& at,
+                                        const r1cs::DeviceWitness& witness, const DeviceProofSpace& at,
                                         const gpu::Stream& stream) const {
   using Point = device::TwinOf<Affine<F>>;
   const auto& table = circuit_.queries[index_of(query)];
@@ -278,15 +283,16 @@ ProvingPoints points_of(const Parameters& p) {
 Result<Pending> DeviceProver::start(const ProvingPoints& points, const r1cs::Witness& witness,
                                     DeviceSpan<std::byte> workspace, const gpu::Stream& stream,
                                     ProveTimes* times) const {
-  if (lengths_of(points, lengths_.ic) != lengths_)
-    return fail(Code::kInvalidParams, "the parameters are not of circuit {}", name_);
+  if (lengths_of(points, plan_.lengths.ic) != plan_.lengths)
+    return fail(Code::kInvalidParams, "the parameters are not of circuit {}", plan_.name);
   const bool windows = !(points.h.host.empty() && points.l.host.empty() && points.a.host.empty() &&
                          points.b_g1.host.empty() && points.b_g2.host.empty());
   DeviceCarver counter, carver(workspace);
-  const Workspace least(counter, *this, windows, 0, 0);
+  const DeviceProofSpace least(counter, plan_, windows, 0, 0);
   if (counter.bytes() > workspace.size)
     return fail(Code::kInternal, "{} bytes of workspace, {} are needed", workspace.size, counter.bytes());
-  const Workspace at(carver, *this, windows, workspace.size - least.before_h_sum, workspace.size - least.before_sum);
+  const DeviceProofSpace at(carver, plan_, windows, workspace.size - least.before_h_sum,
+                            workspace.size - least.before_sum);
 
   Stopwatch watch(times, stream);
   Pending out;

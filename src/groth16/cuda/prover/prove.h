@@ -28,37 +28,49 @@ struct ProvingPoints {
 ProvingPoints points_of(const DeviceParameters& parameters);
 ProvingPoints points_of(const Parameters& parameters);
 
+// What a circuit takes of device memory; a pure function of it.
+struct DeviceProofPlan {
+  std::string name;
+  Lengths lengths;
+  size_t domain;            // points
+  uint64_t resident_bytes;  // as long as the circuit is ready: tables and twiddles
+  uint64_t witness_bytes, list_bytes;
+  struct Kinds {
+    uint32_t bits, scalars;  // variables by kind
+  };
+  std::array<Kinds, r1cs::kQueries> queries;
+
+  // In which a proof is made, as much as is of use within `limit_bytes`; kTooLarge where the least is more than that.
+  // For 32 GiB PoRep about 30 GiB, at least 14: three vectors over the domain, then one and the largest sum; with
+  // `windows` also two windows of kWindowPoints.
+  Result<uint64_t> workspace_bytes(bool windows, uint64_t limit_bytes = UINT64_MAX) const;
+  static constexpr uint64_t kWindowPoints = uint64_t{1} << 22;  // in G1; half as many in G2
+};
+DeviceProofPlan plan_device_proof(const r1cs::Circuit& circuit);
+
+struct DeviceProofSpace;  // the arrays of a proof
+
 // A circuit ready to be proved on a device, shared by any number of streams.
 class DeviceProver {
  public:
-  // Device memory that a circuit occupies as long as it is ready.
-  static uint64_t resident_bytes(const r1cs::Circuit& circuit);
-  // `memory` is of that size. Waits.
+  // `memory` is of plan.resident_bytes. Waits.
   static Result<DeviceProver> make(const r1cs::Circuit& circuit, gpu::DeviceMemory memory, const gpu::Stream& stream);
 
-  // Device memory in which a proof is made, as much as is of use within `limit_bytes`; kTooLarge where the least is
-  // more than that. For 32 GiB PoRep about 30 GiB, at least 14: three vectors over the domain, then one and the largest
-  // sum; with `windows` also two windows of kWindowPoints.
-  Result<uint64_t> workspace_bytes(bool windows, uint64_t limit_bytes = UINT64_MAX) const;
-  static constexpr uint64_t kWindowPoints = uint64_t{1} << 22;  // in G1; half as many in G2
+  const DeviceProofPlan& plan() const { return plan_; }
 
-  // The sums of a proof. `workspace` is of a size that workspace_bytes() returned, with windows where a query is in
+  // The sums of a proof. `workspace` is of a size that plan().workspace_bytes() gave, with windows where a query is in
   // host memory. Points and witness live until this returns. Errors as for groth16::start(), and those of gpu/stream.h.
   Result<Pending> start(const ProvingPoints& points, const r1cs::Witness& witness, gpu::DeviceSpan<std::byte> workspace,
                         const gpu::Stream& stream, ProveTimes* times = nullptr) const;
 
  private:
-  struct Workspace;
-
-  Result<G1> sum_h(const QueryPoints<G1Affine>& points, const Workspace& at, const gpu::Stream& stream) const;
+  Result<G1> sum_h(const QueryPoints<G1Affine>& points, const DeviceProofSpace& at, const gpu::Stream& stream) const;
   template <class F>
   Result<Xyzz<F>> sum_query(r1cs::Query query, const QueryPoints<Affine<F>>& points, const r1cs::DeviceWitness& witness,
-                            const Workspace& at, const gpu::Stream& stream) const;
+                            const DeviceProofSpace& at, const gpu::Stream& stream) const;
 
   gpu::DeviceMemory memory_;
-  std::string name_;
-  Lengths lengths_;
-  uint64_t witness_bytes_ = 0, list_bytes_ = 0;
+  DeviceProofPlan plan_;
   r1cs::DeviceCircuit circuit_;
   std::optional<ntt::DeviceDomain> domain_;
 };

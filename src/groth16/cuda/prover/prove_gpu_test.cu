@@ -27,16 +27,16 @@ void expect_host_sums(const r1cs::Circuit& circuit, const r1cs::Witness& witness
 
   const auto stream = gpu::Stream::make(0).value();
   const DeviceProver prover =
-      DeviceProver::make(circuit, gpu::test_memory(DeviceProver::resident_bytes(circuit)), stream).value();
+      DeviceProver::make(circuit, gpu::test_memory(plan_device_proof(circuit).resident_bytes), stream).value();
   const DeviceParameters on_device =
       upload_params(parameters, gpu::test_memory(device_bytes(lengths_of(circuit)))).value();
   for (auto [windows, ample] : {std::pair(false, true), {false, false}, {true, true}, {true, false}}) {
     uint64_t least = 0, limit = uint64_t{1} << 33;
     while (!ample && least + 1 < limit) {
       const uint64_t middle = (least + limit) / 2;
-      (prover.workspace_bytes(windows, middle) ? limit : least) = middle;
+      (prover.plan().workspace_bytes(windows, middle) ? limit : least) = middle;
     }
-    const uint64_t workspace_bytes = prover.workspace_bytes(windows, limit).value();
+    const uint64_t workspace_bytes = prover.plan().workspace_bytes(windows, limit).value();
     EXPECT_LE(workspace_bytes, limit);
     const auto workspace = gpu::test_memory(workspace_bytes);
     auto got = prover.start(windows ? points_of(parameters) : points_of(on_device), witness, workspace.bytes(), stream);
@@ -75,14 +75,15 @@ TEST(DeviceProver, RefusesWhatDoesNotFit) {
   const auto small = testing::make_mixed(8, true, 1), large = testing::make_mixed(40, true, 2);
   const auto stream = gpu::Stream::make(0).value();
   const auto prover =
-      DeviceProver::make(small.circuit, gpu::test_memory(DeviceProver::resident_bytes(small.circuit)), stream).value();
-  EXPECT_EQ(prover.workspace_bytes(false, 1000).error().code, Code::kTooLarge);
+      DeviceProver::make(small.circuit, gpu::test_memory(plan_device_proof(small.circuit).resident_bytes), stream)
+          .value();
+  EXPECT_EQ(prover.plan().workspace_bytes(false, 1000).error().code, Code::kTooLarge);
   const auto upload = [&](const r1cs::Circuit& circuit) {
     return upload_params(parameters_of(circuit, toxic_from_seed(1)),
                          gpu::test_memory(device_bytes(lengths_of(circuit))))
         .value();
   };
-  const auto workspace = gpu::test_memory(prover.workspace_bytes(false).value());
+  const auto workspace = gpu::test_memory(prover.plan().workspace_bytes(false).value());
   const DeviceParameters of_large = upload(large.circuit), of_small = upload(small.circuit);
   EXPECT_EQ(prover.start(points_of(of_large), small.witness, workspace.bytes(), stream).error().code,
             Code::kInvalidParams);

@@ -10,11 +10,11 @@ tl::unexpected<Error> absent() { return fail(Code::kUnavailable, "this build has
 
 ProvingPoints points_of(const DeviceParameters&) { return {}; }
 ProvingPoints points_of(const Parameters&) { return {}; }
-uint64_t DeviceProver::resident_bytes(const r1cs::Circuit&) { return 0; }
+DeviceProofPlan plan_device_proof(const r1cs::Circuit&) { return {}; }
 Result<DeviceProver> DeviceProver::make(const r1cs::Circuit&, gpu::DeviceMemory, const gpu::Stream&) {
   return absent();
 }
-Result<uint64_t> DeviceProver::workspace_bytes(bool, uint64_t) const { return absent(); }
+Result<uint64_t> DeviceProofPlan::workspace_bytes(bool, uint64_t) const { return absent(); }
 Result<Pending> DeviceProver::start(const ProvingPoints&, const r1cs::Witness&, gpu::DeviceSpan<std::byte>,
                                     const gpu::Stream&, ProveTimes*) const {
   return absent();

@@ -1,0 +1,168 @@
+#include <mutex>
+
+#include "cli/commands.h"
+#include "engine/engine.h"
+#include "filecoin/c1.h"
+#include "filecoin/circuits.h"
+#include "filecoin/porep_source.h"
+#include "filecoin/synthetic.h"
+#include "groth16/cuda/prover/setup.h"
+#include "hash/blake2.h"
+
+namespace cuzk::cli {
+namespace {
+
+// Of "porep-32g" or "porep-2k".
+Result<uint64_t> sector_of(std::string_view shape) {
+  constexpr std::string_view kPrefix = "porep-", kUnits = "kmg";
+  if (shape.starts_with(kPrefix) && kUnits.find(shape.back()) != std::string_view::npos) {
+    const std::string_view number = shape.substr(kPrefix.size(), shape.size() - kPrefix.size() - 1);
+    const char unit = static_cast<char>(std::toupper(shape.back()));
+    if (auto bytes = parse_size(fmt::format("{}{}iB", number, unit))) return bytes;
+  }
+  return fail(Code::kUsage, "'{}' is no shape; porep-32g is one", shape);
+}
+
+// Median times of the device's steps, with their share in what its multipliers could do.
+class Steps {
+ public:
+  void add(const groth16::ProveTimes& times) {
+    std::lock_guard lock(mutex_);
+    all_.push_back(times);
+  }
+  Report medians() const {
+    Report out;
+    for (const auto& [name, step] : kSteps) {
+      std::vector<double> values;
+      for (const auto& times : all_) values.push_back(times.*step);
+      std::nth_element(values.begin(), values.begin() + static_cast<ptrdiff_t>(values.size() / 2), values.end());
+      out[name] = values.empty() ? 0 : rounded(values[values.size() / 2]);
+    }
+    return out;
+  }
+
+ private:
+  static constexpr std::pair<const char*, double groth16::ProveTimes::*> kSteps[] = {
+      {"evaluate", &groth16::ProveTimes::evaluate},
+      {"quotient", &groth16::ProveTimes::quotient},
+      {"h", &groth16::ProveTimes::h},
+      {"l", &groth16::ProveTimes::l},
+      {"a", &groth16::ProveTimes::a},
+      {"b_g1", &groth16::ProveTimes::b_g1},
+      {"b_g2", &groth16::ProveTimes::b_g2}};
+  std::mutex mutex_;
+  std::vector<groth16::ProveTimes> all_;
+};
+
+Result<groth16::DeviceParameters> development_params(const r1cs::Circuit& circuit, uint64_t seed,
+                                                     const gpu::DeviceInfo& device, gpu::DeviceMemory memory) {
+  const uint64_t bytes = groth16::setup_on_device_bytes(circuit, device);
+  CUZK_TRY_ASSIGN(const auto workspace, gpu::DeviceMemory::make_uncovered(device.ordinal, bytes));
+  return groth16::setup_on_device(circuit, groth16::toxic_from_seed(seed), device, std::move(memory),
+                                  workspace.bytes());
+}
+
+Result<std::vector<gpu::DeviceInfo>> devices_of(const BenchOptions& options) {
+  std::vector<gpu::DeviceInfo> devices;
+  if (options.devices.empty()) devices = gpu::devices();
+  for (const std::string& name : options.devices) {
+    CUZK_TRY_ASSIGN(gpu::DeviceInfo device, gpu::find_device(name));
+    devices.push_back(std::move(device));
+  }
+  if (devices.empty()) {
+    CUZK_TRY_ASSIGN(gpu::DeviceInfo device, gpu::find_device(""));  // says why there is none
+  }
+  return devices;
+}
+
+}  // namespace
+
+Result<int> bench(const BenchOptions& options, Context& context) {
+  CUZK_TRY_ASSIGN(const uint64_t sector_bytes, sector_of(options.full_scale));
+  CUZK_TRY_ASSIGN(const std::vector<gpu::DeviceInfo> devices, devices_of(options));
+  uint64_t limit = UINT64_MAX;
+  if (options.vram_limit) {
+    CUZK_TRY_ASSIGN(limit, parse_size(*options.vram_limit));
+  }
+  context.progress.begin("making up a sector");
+  CUZK_TRY_ASSIGN(const filecoin::SealCommit commit,
+                  filecoin::synthetic_porep(sector_bytes, options.seed, context.pool));
+  std::string c1;
+  CUZK_TRY(filecoin::write_c1(commit, filecoin::C1Form::kBare, [&](std::string_view piece) -> Status {
+    c1 += piece;
+    return {};
+  }));
+
+  Steps steps;
+  std::vector<std::unique_ptr<engine::Backend>> backends;
+  std::vector<engine::Device> engine_devices;
+  for (const gpu::DeviceInfo& device : devices) {
+    CUZK_TRY_ASSIGN(const uint64_t free, gpu::free_bytes(device.ordinal));
+    // What the driver and CUB keep for themselves.
+    const uint64_t memory = std::min(limit, free - std::min(free, uint64_t{1} << 30));
+    backends.push_back(engine::make_gpu_backend(
+        {.device = device,
+         .workers = options.workers,
+         .memory_bytes = memory,
+         .make_params =
+             [&options, device](const r1cs::Circuit& circuit, gpu::DeviceMemory room) {
+               return development_params(circuit, options.seed, device, std::move(room));
+             },
+         .timed = options.steps ? std::function<void(const groth16::ProveTimes&)>([&](const auto& t) { steps.add(t); })
+                                : nullptr},
+        context.pool));
+    engine_devices.push_back({{device.uuid, options.workers, memory}, backends.back().get()});
+  }
+  engine::CircuitStore circuits{{}};
+  engine::ParamsStore params([](const std::string& id) -> Result<std::filesystem::path> { return id; });
+  engine::Options engine_options;
+  engine_options.policy.partition_workers = std::max<size_t>(2 * options.workers * devices.size(), 4);
+  engine_options.policy.finishers = 2;
+  engine::Engine engine(std::move(engine_options), circuits, params, engine_devices, context.pool);
+
+  context.progress.begin("making parameters");
+  CUZK_TRY_ASSIGN(const auto source, filecoin::make_porep_source(as_bytes(c1), context.pool));
+  const Stopwatch loading;
+  CUZK_TRY(engine.preload(source->circuit_id(), [&] { return source->compile(); }));
+  const double load_seconds = loading.seconds();
+  const uint64_t rss_before = peak_rss_bytes();
+
+  context.progress.begin("proving");
+  const Stopwatch watch;
+  std::vector<engine::Ticket> tickets;
+  for (uint32_t proof = 0; proof < options.proofs; proof++) {
+    engine::Request request{.id = fmt::format("bench-{}", proof), .kind = "porep-c2"};
+    request.payload_digest[0] = static_cast<uint8_t>(proof),
+    request.payload_digest[1] = static_cast<uint8_t>(proof >> 8);
+    request.parse = [&] { return filecoin::make_porep_source(as_bytes(c1), context.pool); };
+    CUZK_TRY_ASSIGN(engine::Ticket ticket, engine.submit(std::move(request)));
+    tickets.push_back(std::move(ticket));
+  }
+  std::vector<double> ends;
+  for (const engine::Ticket& ticket : tickets) {
+    const auto outcome = engine.await(ticket);
+    if (outcome->error) return tl::unexpected(Error(*outcome->error));
+    ends.push_back(watch.seconds());
+    context.progress.update(ends.size(), tickets.size());
+  }
+  context.progress.end();
+  const double seconds = watch.seconds();
+
+  Report report{{"shape", options.full_scale},
+                {"device", devices.front().name},
+                {"devices", devices.size()},
+                {"workers_per_device", options.workers},
+                {"partitions", source->partitions()},
+                {"proofs", options.proofs},
+                {"seconds_per_proof", rounded(seconds / options.proofs)},
+                {"first_proof_seconds", rounded(ends.front())},
+                {"load_seconds", rounded(load_seconds)},
+                {"peak_rss_bytes", peak_rss_bytes()},
+                {"peak_rss_before_proving_bytes", rss_before}};
+  for (const auto& pool : engine.snapshot().memory) report["memory"][pool.name] = pool.high_water_bytes;
+  if (options.steps) report["step_seconds"] = steps.medians();
+  context.print(report);
+  return 0;
+}
+
+}  // namespace cuzk::cli
