@@ -1,9 +1,12 @@
 #pragma once
-// Where proofs are made. A back end starts a partition, which may need a device, and finishes it, which does not (D8).
+// Where proofs are made. A back end stands for one device. It starts a partition, which takes the device, and finishes
+// it, which does not (D8); what both take is known before (plan, size, run).
 
+#include <filesystem>
 #include <memory>
 
 #include "base/result.h"
+#include "engine/memory.h"
 #include "exec/pool.h"
 #include "groth16/keys.h"
 #include "groth16/prove.h"
@@ -11,9 +14,20 @@
 
 namespace cuzk::engine {
 
-// Parameters ready to prove and to verify with.
-struct Params {
-  groth16::Parameters proving;
+// Where parameters are (wire.md, SRSStatus).
+enum class Tier : uint8_t {
+  kHot,   // where the device computes with them
+  kWarm,  // in host memory, from where they are streamed to it
+  kCold,  // on disk
+};
+
+// Parameters as a back end keeps them, ready to prove and to verify with. They own the memory that they were loaded
+// into.
+class Params {
+ public:
+  virtual ~Params() = default;
+  virtual Tier tier() const { return Tier::kHot; }
+
   groth16::PreparedVerifyingKey verifying;
 };
 
@@ -27,16 +41,28 @@ struct Setting {
 class Pending {
  public:
   virtual ~Pending() = default;
-  // Called once.
+  // Called once, on a thread that no device worker waits for.
   virtual Result<groth16::Proof> finish() = 0;
 };
 
+// All but the constructor may be called from several threads. Codes of failures: kUnavailable for a device that failed,
+// kResourceExhausted for one without room, so that the partition is tried elsewhere; anything else ends the job.
 class Backend {
  public:
   virtual ~Backend() = default;
-  // May be called from several threads.
-  virtual Result<std::unique_ptr<Pending>> start(const Setting& setting, r1cs::Witness witness) = 0;
+
+  // Pure: what a circuit takes on this device.
+  virtual Needs needs(const r1cs::Circuit& circuit) const = 0;
+  // Reads and checks a parameter file. `memory` is needs().params; the result keeps it.
+  virtual Result<std::shared_ptr<const Params>> load(const std::filesystem::path& path, const r1cs::Circuit& circuit,
+                                                     Memory memory) = 0;
+  // The device stage. `setting.params` came from this back end's load(). `memory` covers the witness and needs().start;
+  // at its end all is given back but needs().pending, which the result keeps.
+  virtual Result<std::unique_ptr<Pending>> start(const Setting& setting, r1cs::Witness witness, Memory memory) = 0;
 };
+
+// Exactly what a packed witness of this circuit takes.
+uint64_t witness_bytes(const r1cs::Circuit& circuit);
 
 // Proves on the processor. `pool` outlives the back end.
 std::unique_ptr<Backend> make_cpu_backend(exec::Pool& pool);

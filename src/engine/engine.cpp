@@ -15,6 +15,33 @@ std::string printable(std::string text) {
 
 namespace {
 
+constexpr size_t kHost = 0, kRequests = 1, kFirstDevice = 2;  // pools of the budget
+
+Options filled_in(Options options, const exec::Pool& pool) {
+  if (options.policy.partition_workers == 0) options.policy.partition_workers = pool.threads();
+  return options;
+}
+
+std::vector<mem::Budget::Pool> pools(const Policy& policy, const std::vector<Device>& devices) {
+  std::vector<mem::Budget::Pool> list = {{"host", policy.host_bytes}, {"requests", policy.request_bytes}};
+  for (const Device& device : devices) list.push_back({device.spec.name, device.spec.memory_bytes});
+  return list;
+}
+
+std::vector<DeviceSpec> specs(const std::vector<Device>& devices) {
+  std::vector<DeviceSpec> list;
+  for (const Device& device : devices) list.push_back(device.spec);
+  return list;
+}
+
+// As many threads as there are places at all stages, so that no decision waits for a thread, and one that drops and
+// evicts meanwhile.
+size_t threads_for(const Policy& policy, const std::vector<Device>& devices) {
+  size_t places = policy.partition_workers + policy.loaders + policy.finishers, stages = 3;
+  for (const Device& device : devices) places += device.spec.workers, stages++;
+  return places + stages * (policy.high.lanes + policy.critical.lanes) + 1;
+}
+
 void log_end(const Job& job) {
   auto in_seconds = [](Clock::duration time) { return std::chrono::duration<double>(time).count(); };
   if (job.error) {
@@ -31,24 +58,35 @@ void log_end(const Job& job) {
 
 }  // namespace
 
-Engine::Engine(Options options, CircuitStore& circuits, ParamsStore& params, Backend& backend, exec::Pool& pool)
-    : options_(std::move(options)), circuits_(circuits), params_(params), backend_(backend), pool_(pool) {
-  for (size_t i = 0; i < options_.workers; i++) workers_.emplace_back([this] { work(); });
+Engine::Engine(Options options, CircuitStore& circuits, ParamsStore& params, std::vector<Device> devices,
+               exec::Pool& pool)
+    : options_(filled_in(std::move(options), pool)),
+      circuits_(circuits),
+      params_(params),
+      devices_(std::move(devices)),
+      pool_(pool),
+      budget_(pools(options_.policy, devices_)),
+      scheduler_(options_.policy, specs(devices_)) {
+  for (size_t i = 0; i < threads_for(options_.policy, devices_); i++) threads_.emplace_back([this] { work(); });
+  threads_.emplace_back([this] { keep_time(); });
 }
 
 Engine::~Engine() {
   drain();
   std::lock_guard lock(mutex_);
   stopping_ = true;
-  changed_.notify_all();
+  posted_.notify_all();
+  time_changed_.notify_all();
 }
+
+// --- what others ask for
 
 Result<Ticket> Engine::find(const std::string& id) {
   std::lock_guard lock(mutex_);
   forget_old_results();
   auto found = jobs_.find(id);
   if (found == jobs_.end()) return fail(Code::kNotFound, "job not found: {}", id);
-  return Ticket{found->second, static_cast<uint32_t>(waiting_)};
+  return Ticket{found->second, static_cast<uint32_t>(scheduler_.waiting())};
 }
 
 std::optional<Outcome> Engine::await(const Ticket& ticket, std::optional<Clock::duration> timeout) {
@@ -64,13 +102,87 @@ std::optional<Outcome> Engine::await(const Ticket& ticket, std::optional<Clock::
                  job.ended - job.submitted};
 }
 
+Result<bool> Engine::cancel(const std::string& id) {
+  std::lock_guard lock(mutex_);
+  auto found = jobs_.find(id);
+  if (found == jobs_.end()) return fail(Code::kNotFound, "job not found: {}", id);
+  const bool was_running = found->second->state == State::kRunning;
+  scheduler_.end(found->second->number, State::kCancelled, {Code::kCancelled, "cancelled"}, options_.now());
+  round();
+  return was_running;
+}
+
+void Engine::watch(const Ticket& ticket) {
+  std::lock_guard lock(mutex_);
+  ticket.job->watchers++;
+  scheduler_.watched(ticket.job->number, true, options_.now());
+}
+
+void Engine::unwatch(const Ticket& ticket) {
+  std::lock_guard lock(mutex_);
+  if (--ticket.job->watchers > 0) return;
+  scheduler_.watched(ticket.job->number, false, options_.now());
+  round();
+}
+
+Result<Engine::Preloaded> Engine::preload(const std::string& circuit_id, CircuitStore::Compile compile) {
+  const Clock::time_point begin = options_.now();
+  std::unique_lock lock(mutex_);
+  const size_t circuit = scheduler_.circuit(circuit_id);
+  using Residency = Scheduler::Residency;
+  auto ready = [&] {
+    for (size_t d = 0; d < devices_.size(); d++) {
+      if (scheduler_.resident(circuit, d) == Residency::kReady) return true;
+    }
+    return false;
+  };
+  const bool already = ready();
+  preloads_[circuit] = {std::move(compile), std::nullopt};
+  scheduler_.preload(circuit);
+  round();
+  changed_.wait(lock, [&] { return ready() || preloads_[circuit].error || scheduler_.loading() == 0; });
+  if (ready()) return Preloaded{already, already ? Clock::duration{} : options_.now() - begin};
+  auto error = preloads_[circuit].error ? preloads_[circuit].error : scheduler_.never_fits(circuit, Priority::kLow);
+  if (!error)
+    error = Error{Code::kResourceExhausted, fmt::format("there is no room for {} beside what is in use", circuit_id)};
+  scheduler_.unload(circuit);
+  round();
+  return tl::unexpected(std::move(*error));
+}
+
+Result<uint64_t> Engine::evict(const std::string& circuit_id) {
+  std::unique_lock lock(mutex_);
+  uint64_t bytes = 0;
+  for (const auto& each : params_.loaded())
+    bytes += each.circuit_id == circuit_id && each.tier != Tier::kCold ? each.bytes : 0;
+  for (const auto& each : circuits_.loaded()) bytes += each.circuit_id == circuit_id ? each.bytes : 0;
+  const size_t circuit = scheduler_.circuit(circuit_id);
+  if (!scheduler_.unload(circuit))
+    return fail(Code::kResourceExhausted, "{} is in use by {} partitions; try again later", circuit_id,
+                scheduler_.users(circuit, kNoDevice));
+  round();
+  changed_.wait(lock, [&] {
+    for (size_t d = 0; d < devices_.size(); d++) {
+      if (scheduler_.resident(circuit, d) == Scheduler::Residency::kEvicting) return false;
+    }
+    return scheduler_.resident(circuit, kNoDevice) != Scheduler::Residency::kEvicting;
+  });
+  return bytes;
+}
+
 Snapshot Engine::snapshot() {
   Snapshot snapshot;
   snapshot.params = params_.loaded();
+  snapshot.circuits = circuits_.loaded();
+  snapshot.memory = budget_.usage();
+  snapshot.ledger = ledger_.lines();
   std::lock_guard lock(mutex_);
   forget_old_results();
-  for (const auto& [id, job] : jobs_) {
-    if (is_final(job->state)) continue;
+  for (ParamsStore::Loaded& each : snapshot.params)
+    each.users = static_cast<uint32_t>(scheduler_.users(scheduler_.circuit(each.circuit_id), each.device));
+  for (size_t d = 0; d < devices_.size(); d++)
+    snapshot.devices.push_back({devices_[d].spec.name, scheduler_.health(d)});
+  for (const auto& [number, job] : open_) {
     KindCount& count = snapshot.kinds[job->kind];
     (job->state == State::kRunning ? count.running : count.waiting)++;
   }
@@ -81,13 +193,9 @@ Snapshot Engine::snapshot() {
 
 bool Engine::drain(std::optional<Clock::duration> limit) {
   std::unique_lock lock(mutex_);
-  draining_ = true;
-  for (const auto& [id, job] : jobs_) {
-    if (job->state == State::kRunning) continue;
-    conclude(*job, State::kFailed,
-             Error{Code::kUnavailable, "the engine is shutting down; send the request again later"});
-  }
-  auto idle = [&] { return open_ == 0 && busy_ == 0 && parsing_ == 0; };
+  scheduler_.drain(options_.now());
+  round();
+  auto idle = [&] { return scheduler_.idle() && tasks_.empty() && busy_ == 0 && parsing_ == 0; };
   if (limit) return changed_.wait_for(lock, *limit, idle);
   changed_.wait(lock, idle);
   return true;
@@ -95,60 +203,196 @@ bool Engine::drain(std::optional<Clock::duration> limit) {
 
 void Engine::abandon() {
   std::lock_guard lock(mutex_);
-  for (const auto& [id, job] : jobs_) {
-    conclude(*job, State::kFailed, Error{Code::kUnavailable, "the engine shut down; send the request again later"});
+  std::vector<JobId> numbers;
+  for (const auto& [number, job] : open_) numbers.push_back(number);
+  for (JobId number : numbers)
+    scheduler_.end(number, State::kFailed, {Code::kUnavailable, "the engine shut down; send the request again later"},
+                   options_.now());
+  round();
+}
+
+// --- doing what the scheduler says
+
+void Engine::round() {
+  for (const Decision& decision : scheduler_.decide(options_.now())) carry_out(decision);
+  changed_.notify_all();
+  time_changed_.notify_one();
+}
+
+void Engine::let_parse(const Decision& decision) {
+  Job& job = *open_.at(decision.job);
+  job.may_parse = true;
+  auto memory = budget_.try_reserve({kRequests, decision.grant.host});
+  if (!memory) {
+    job.refused = std::move(memory).error();
+    return;
   }
+  job.statement = std::make_shared<Statement>(
+      Statement{std::move(*memory), ledger_.add(static_cast<size_t>(Class::kC1), decision.grant.host), nullptr});
 }
 
-void Engine::conclude(Job& job, State state, std::optional<Error> error) {
-  if (is_final(job.state)) return;
-  if (job.state != State::kRunning) waiting_--;
-  open_--;
-  (state == State::kCompleted ? completed_ : failed_) += state != State::kCancelled;
-  job.state = state;
-  job.error = std::move(error);
+void Engine::post_load(const Decision& decision) {
+  auto memory = std::make_shared<Result<Memory>>(reserve(decision));
+  CircuitStore::Compile compile;
+  if (auto job = open_.find(decision.job); job != open_.end()) {
+    compile = [source = job->second->statement->source] { return source->compile(); };
+  } else if (auto known = preloads_.find(decision.circuit); known != preloads_.end()) {
+    compile = known->second.compile;
+  }
+  const size_t circuit = decision.circuit, device = decision.device;
+  post([this, circuit, device, memory, compile] {
+    if (device == kNoDevice) {
+      load_circuit(circuit, compile, std::move(*memory));
+    } else {
+      load_params(circuit, device, std::move(*memory));
+    }
+  });
+}
+
+void Engine::post_stage(const Decision& decision, StageBody stage, Report report) {
+  std::unique_ptr<Work>& work = works_[{decision.job, decision.partition}];
+  const std::string& circuit = scheduler_.name(decision.circuit);
+  if (!work) {
+    const std::shared_ptr<Job>& job = open_.at(decision.job);
+    if (job->state == State::kWaiting) {
+      job->state = State::kRunning;
+      job->times[Stage::kWait] = options_.now() - job->enqueued;
+    }
+    work = std::make_unique<Work>(Work{.job = job,
+                                       .statement = job->statement,
+                                       .partition = decision.partition,
+                                       .attempt = decision.attempt,
+                                       .check_rows = decision.check_rows,
+                                       .setting = {circuits_.find(circuit), nullptr}});
+    work->entries = add(ledger_, Class::kWitness, Class::kDeviceScratch, decision.grant);
+  } else if (!work->setting.params) {
+    work->device = decision.device;
+    work->setting.params = params_.find(circuit, decision.device);
+  }
+  work->granted = [&]() -> Status {
+    CUZK_TRY_ASSIGN(Memory memory, reserve(decision));
+    CUZK_TRY(work->memory.host.absorb(std::move(memory.host)));
+    return work->memory.device.absorb(std::move(memory.device));
+  }();
+  work->memory.shrunk = [this, id = decision.id()](Footprint left) {
+    std::lock_guard lock(mutex_);
+    scheduler_.shrunk(id, left, options_.now());
+    round();
+  };
+  post([this, stage, report, work = work.get()] { run_stage(*work, stage, report); });
+}
+
+Result<Memory> Engine::reserve(const Decision& decision) {
+  std::vector<mem::Budget::Need> needs = {{kHost, decision.grant.host}};
+  if (decision.grant.device > 0) needs.push_back({kFirstDevice + decision.device, decision.grant.device});
+  CUZK_TRY_ASSIGN(std::vector<mem::Reservation> reservations, budget_.try_reserve(needs));
+  Memory memory{std::move(reservations[0]), {}};
+  if (reservations.size() > 1) memory.device = std::move(reservations[1]);
+  return memory;
+}
+
+void Engine::conclude(const Decision& decision) {
+  Job& job = *open_.at(decision.job);
+  job.state = decision.state;
+  job.error = decision.error;
   job.ended = options_.now();
+  job.statement.reset();  // stages in progress have their own
+  if (decision.state != State::kCompleted) job.proof = {};
+  completed_ += decision.state == State::kCompleted;
+  failed_ += decision.state == State::kFailed;
   log_end(job);
-  std::erase_if(tasks_, [&](const auto& entry) { return entry.second.job.get() == &job; });
-  changed_.notify_all();
+  open_.erase(decision.job);
 }
 
-void Engine::add_task(Task task) {
-  if (is_final(task.job->state)) return;
-  TaskKey key = task.key();
-  tasks_.emplace(key, std::move(task));
-  changed_.notify_all();
+void Engine::note_load(size_t circuit, Stage stage, Clock::duration spent, const Status& loaded) {
+  for (const auto& [number, job] : open_) {
+    if (job->circuit == circuit && job->state == State::kWaiting) job->times[stage] += spent;
+  }
+  if (loaded) return;
+  log::warn("{}: {}", scheduler_.name(circuit), loaded.error().message);
+  if (auto known = preloads_.find(circuit); known != preloads_.end()) known->second.error = loaded.error();
 }
 
 void Engine::forget_old_results() {
-  Clock::time_point oldest = options_.now() - options_.result_ttl;
+  const Clock::time_point oldest = options_.now() - options_.result_ttl;
   std::erase_if(jobs_,
                 [&](const auto& entry) { return is_final(entry.second->state) && entry.second->ended < oldest; });
+}
+
+// --- threads
+
+bool Engine::await_turn(const Job& job) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return job.may_parse || is_final(job.state); });
+  parsing_ += job.may_parse;
+  return job.may_parse;
+}
+
+std::string Engine::name_of(size_t circuit) {
+  std::lock_guard lock(mutex_);
+  return scheduler_.name(circuit);
+}
+
+void Engine::run_stage(Work& work, StageBody stage, Report report) {
+  const PartitionId id = work.id();
+  Status done = work.granted;
+  if (done) done = guarded<void>([&] { return (this->*stage)(work); });
+  if (!done) {
+    log::warn("job '{}', partition {}, attempt {} of {}: {}: {}", printable(work.job->id), id.index, work.attempt,
+              options_.policy.attempts, code_name(done.error().code), printable(done.error().message));
+  }
+  // The scheduler may grant the memory to others as soon as it hears of the end.
+  if (!done || report == &Scheduler::finished) let_go(id);
+  std::lock_guard lock(mutex_);
+  (scheduler_.*report)(id, std::move(done), options_.now());
+  round();
+}
+
+void Engine::drop(PartitionId id) {
+  let_go(id);
+  std::lock_guard lock(mutex_);
+  scheduler_.dropped(id, options_.now());
+  round();
+}
+
+void Engine::let_go(PartitionId id) {
+  std::unique_lock lock(mutex_);
+  auto work = works_.extract({id.job, id.index});
+  lock.unlock();  // a device may take its time to give memory back
+}
+
+void Engine::post(std::function<void()> task) {
+  tasks_.push_back(std::move(task));
+  posted_.notify_one();
 }
 
 void Engine::work() {
   std::unique_lock lock(mutex_);
   while (true) {
-    changed_.wait(lock, [&] { return stopping_ || !tasks_.empty(); });
+    posted_.wait(lock, [&] { return stopping_ || !tasks_.empty(); });
     if (tasks_.empty()) return;
-    Task task = std::move(tasks_.extract(tasks_.begin()).mapped());
-    std::shared_ptr<Job> job = task.job;
-    if (job->state == State::kWaiting) {
-      job->state = State::kRunning;
-      job->times[Stage::kWait] = options_.now() - job->enqueued;
-      waiting_--;
-    }
+    std::function<void()> task = std::move(tasks_.front());
+    tasks_.pop_front();
     busy_++;
     lock.unlock();
-    Status ran = guarded<void>([&]() -> Status {
-      run_task(std::move(task));
-      return {};
-    });
-    if (!ran) fail_job(*job, std::move(ran).error());
-    job.reset();
+    task();
+    task = {};
     lock.lock();
     busy_--;
     changed_.notify_all();
+  }
+}
+
+// Decides again when time alone makes a difference: deadlines, grace, quarantine.
+void Engine::keep_time() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    const auto wake = scheduler_.wake_time();
+    if (!wake) {
+      time_changed_.wait(lock);
+    } else if (time_changed_.wait_for(lock, *wake - options_.now()) == std::cv_status::timeout) {
+      round();
+    }
   }
 }
 

@@ -1,29 +1,31 @@
 #pragma once
-// The engine: takes statements, proves their partitions on a fixed set of workers, and answers with proofs it has
-// verified.
+// The engine: takes statements, proves their partitions, and answers with proofs it has verified.
 //
-// The path of a job is pipeline.cpp; this class keeps the jobs and the threads. All work waits in one ordered queue of
-// tasks (task.h): what has been started is finished first, then the higher priority, then the older job.
+// The path of a job and its stages are pipeline.cpp. What is done next, when and where is decided by the scheduler
+// (scheduler.h); this class keeps the jobs, the memory and the threads, and does what the scheduler says.
 
 #include <condition_variable>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <thread>
 
 #include "engine/backend.h"
-#include "engine/job.h"
+#include "engine/scheduler.h"
 #include "engine/stores.h"
-#include "engine/task.h"
+#include "engine/work.h"
 
 namespace cuzk::engine {
 
 struct Options {
-  size_t workers = 1;        // tasks at a time; each may hold one partition's witness and evaluations
-  size_t parsers = 2;        // payloads parsed at a time
-  size_t max_waiting = 256;  // jobs that wait; one more is refused
-  unsigned attempts = 2;     // proofs of one partition before a job fails because they do not verify
+  Policy policy;  // partition_workers 0: as many as the pool has threads, and the memory allows
   Clock::duration result_ttl = std::chrono::hours(1);
   std::function<Clock::time_point()> now = Clock::now;
+};
+
+struct Device {
+  DeviceSpec spec;
+  Backend* backend;  // outlives the engine
 };
 
 // Holds on to one job, whatever becomes of its id.
@@ -38,27 +40,55 @@ struct KindCount {
 struct Snapshot {
   std::map<std::string, KindCount> kinds;  // jobs not yet ended, by Request::kind
   std::vector<ParamsStore::Loaded> params;
+  std::vector<CircuitStore::Loaded> circuits;
+  std::vector<mem::Budget::Usage> memory;  // host, requests, then the devices
+  std::vector<mem::Ledger::Line> ledger;
+  struct Device {
+    std::string name;
+    Scheduler::Health health;
+  };
+  std::vector<Device> devices;
   uint64_t completed = 0, failed = 0;
 };
 
 class Engine {
  public:
   // All but the options outlive the engine.
-  Engine(Options options, CircuitStore& circuits, ParamsStore& params, Backend& backend, exec::Pool& pool);
+  Engine(Options options, CircuitStore& circuits, ParamsStore& params, std::vector<Device> devices, exec::Pool& pool);
+  // On the processor alone.
+  Engine(Options options, CircuitStore& circuits, ParamsStore& params, Backend& cpu, exec::Pool& pool)
+      : Engine(std::move(options), circuits, params, {{{"cpu", 1, 0}, &cpu}}, pool) {}
   // Drains.
   ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  // Takes a job; parses its payload on the calling thread. A known id with the same digest joins the job that runs or
-  // returns the kept proof; with another digest it supersedes that job, which ends as cancelled. A payload that does
-  // not parse is a job that failed, not an error. Errors: kUnavailable while draining, kResourceExhausted when the
-  // queue is full.
+  // Takes a job; parses its payload on the calling thread, when its turn has come. A known id with the same digest
+  // joins the job that runs or returns the kept proof; with another digest it supersedes that job, which ends as
+  // cancelled. A payload that does not parse, or needs more than the machine has (kTooLarge), is a job that failed, not
+  // an error. Errors: kUnavailable while draining, kResourceExhausted when the queue is full, kTooLarge for a request
+  // beyond what requests may take.
   Result<Ticket> submit(Request request);
   // The job of an id, while it runs and for Options::result_ttl after; kNotFound "job not found: ID".
   Result<Ticket> find(const std::string& id);
   // Waits for the end of a job; nullopt when `timeout` passes first.
   std::optional<Outcome> await(const Ticket& ticket, std::optional<Clock::duration> timeout = std::nullopt);
+  // Ends a job; stages in progress run to their end and no further. Says whether it was running; kNotFound as find().
+  Result<bool> cancel(const std::string& id);
+  // Somebody waits for the job, or no longer does. When the last one leaves, the job is cancelled after
+  // Policy::grace; one that nobody ever waited for is not.
+  void watch(const Ticket& ticket);
+  void unwatch(const Ticket& ticket);
+
+  // Loads a circuit and its parameters ahead of jobs and keeps them until evict(). kTooLarge, kResourceExhausted where
+  // there is no room beside what is in use, or why it cannot be loaded.
+  struct Preloaded {
+    bool already;
+    Clock::duration load_time;
+  };
+  Result<Preloaded> preload(const std::string& circuit_id, CircuitStore::Compile compile);
+  // Frees a circuit and its parameters and returns their bytes; kResourceExhausted while partitions hold them.
+  Result<uint64_t> evict(const std::string& circuit_id);
 
   Snapshot snapshot();
   // Refuses new jobs, fails those that wait (kUnavailable) and returns when the running ones have ended or, false, when
@@ -74,33 +104,46 @@ class Engine {
     bool joined;
   };
   using Source = std::shared_ptr<const groth16::CircuitSource>;
-  void run_task(Task task);
-  void start_partition(Task task);
-  void finish_partition(Task task);
   Result<Admission> admit(Request request);
-  Result<Source> parse(Job& job, const std::function<Result<Source>()>& parse);
-  void enqueue(const std::shared_ptr<Job>& job, const Source& source);
-  Status load(Task& task);
-  Result<r1cs::Witness> synthesise(const Task& task);
-  Status start(Task& task, r1cs::Witness witness);
-  Result<groth16::Proof> finish(Task& task);
-  Status verify(const Task& task, const groth16::Proof& proof);
-  void prove_again_or_fail(Task task, Error error);
-  void place(const Task& task, const groth16::Proof& proof);
-  void fail_job(Job& job, Error error);
+  void parse(Job& job, const std::function<Result<Source>()>& parse);
+  void carry_out(const Decision& decision);  // wants mutex_
+  void load_circuit(size_t circuit, const CircuitStore::Compile& compile, Result<Memory> memory);
+  void load_params(size_t circuit, size_t device, Result<Memory> memory);
+  void evict_resident(size_t circuit, size_t device);
+  Status synthesise(Work& work);
+  Status start(Work& work);
+  Status finish(Work& work);
+  Status verify(const Work& work, const groth16::Proof& proof);
+  void place(const Work& work, const groth16::Proof& proof);
 
-  // Bookkeeping (engine.cpp). These want mutex_.
-  void conclude(Job& job, State state, std::optional<Error> error);  // once; later calls change nothing
-  void add_task(Task task);                                          // unless its job has ended
+  // Doing what the scheduler says (engine.cpp). These want mutex_.
+  using StageBody = Status (Engine::*)(Work&);
+  using Report = void (Scheduler::*)(PartitionId, Status, Time);
+  void round();
+  void let_parse(const Decision& decision);
+  void post_load(const Decision& decision);
+  void post_stage(const Decision& decision, StageBody stage, Report report);
+  void post(std::function<void()> task);
+  void conclude(const Decision& decision);
+  Result<Memory> reserve(const Decision& decision);
+  void note_load(size_t circuit, Stage stage, Clock::duration spent, const Status& loaded);
   void forget_old_results();
+
+  // These do not.
+  bool await_turn(const Job& job);
+  std::string name_of(size_t circuit);
+  void run_stage(Work& work, StageBody stage, Report report);
+  void drop(PartitionId id);
+  void let_go(PartitionId id);
   void work();
+  void keep_time();
 
   // What `body` returns; its time is added to the job's stage.
   template <class Body>
   auto timed(Job& job, Stage stage, Body&& body) {
-    Clock::time_point begin = options_.now();
+    const Clock::time_point begin = options_.now();
     auto result = body();
-    Clock::duration spent = options_.now() - begin;
+    const Clock::duration spent = options_.now() - begin;
     std::lock_guard lock(mutex_);
     job.times[stage] += spent;
     return result;
@@ -109,20 +152,30 @@ class Engine {
   const Options options_;
   CircuitStore& circuits_;
   ParamsStore& params_;
-  Backend& backend_;
+  const std::vector<Device> devices_;
   exec::Pool& pool_;
+  mem::Budget budget_;
+  mem::Ledger ledger_ = make_ledger();
 
   std::mutex mutex_;                 // guards all below, and the jobs
-  std::condition_variable changed_;  // a task came, a job ended, a parser became free, or draining began
-  std::map<std::string, std::shared_ptr<Job>> jobs_;
-  std::map<TaskKey, Task> tasks_;
-  uint64_t next_sequence_ = 0;
-  size_t waiting_ = 0;  // jobs in kParsing or kWaiting
-  size_t open_ = 0;     // jobs not yet ended
-  size_t parsing_ = 0, busy_ = 0;
+  std::condition_variable changed_;  // for those who wait for a job, a turn, a load or idleness
+  std::condition_variable posted_, time_changed_;
+  Scheduler scheduler_;
+  std::map<std::string, std::shared_ptr<Job>> jobs_;  // with those kept for their results
+  std::map<JobId, std::shared_ptr<Job>> open_;        // not yet ended
+  std::map<std::pair<JobId, uint32_t>, std::unique_ptr<Work>> works_;
+  struct Preload {
+    CircuitStore::Compile compile;
+    std::optional<Error> error;
+  };
+  std::map<size_t, Preload> preloads_;  // by the scheduler's number of the circuit
+  std::deque<std::function<void()>> tasks_;
+  JobId next_job_ = 1;
+  size_t busy_ = 0;     // threads with a task
+  size_t parsing_ = 0;  // callers of submit() who parse
   uint64_t completed_ = 0, failed_ = 0;
-  bool draining_ = false, stopping_ = false;
-  std::vector<std::jthread> workers_;
+  bool stopping_ = false;
+  std::vector<std::jthread> threads_;
 };
 
 }  // namespace cuzk::engine

@@ -21,17 +21,40 @@ class WatchedBackend final : public Backend {
  public:
   explicit WatchedBackend(exec::Pool& pool) : inner_(make_cpu_backend(pool)) {}
 
-  Result<std::unique_ptr<Pending>> start(const Setting& setting, r1cs::Witness witness) override {
+  Needs needs(const r1cs::Circuit& circuit) const override { return inner_->needs(circuit); }
+  Result<std::shared_ptr<const Params>> load(const std::filesystem::path& path, const r1cs::Circuit& circuit,
+                                             Memory memory) override {
+    loads++;
+    return inner_->load(path, circuit, std::move(memory));
+  }
+  Result<std::unique_ptr<Pending>> start(const Setting& setting, r1cs::Witness witness, Memory memory) override {
     int number = starts++;
+    if (failure) return tl::unexpected(*failure);
     if (on_start) on_start(number, witness);
-    return inner_->start(setting, std::move(witness));
+    return inner_->start(setting, std::move(witness), std::move(memory));
   }
 
-  std::atomic<int> starts = 0;
+  std::atomic<int> starts = 0, loads = 0;
+  std::optional<Error> failure;  // of every start
   std::function<void(int number, r1cs::Witness& witness)> on_start;
 
  private:
   std::unique_ptr<Backend> inner_;
+};
+
+// Tells before each synthesis.
+class WatchedSource final : public CubicSource {
+ public:
+  using Watch = std::function<void(uint64_t x)>;
+  WatchedSource(std::vector<uint64_t> xs, const Watch& watch) : CubicSource(xs), xs_(std::move(xs)), watch_(watch) {}
+  Result<r1cs::Witness> synthesise(uint32_t partition, const r1cs::Circuit& circuit) const override {
+    if (watch_) watch_(xs_[partition]);
+    return CubicSource::synthesise(partition, circuit);
+  }
+
+ private:
+  std::vector<uint64_t> xs_;
+  const Watch& watch_;
 };
 
 struct EngineTest : ::testing::Test {
@@ -39,9 +62,10 @@ struct EngineTest : ::testing::Test {
   testing::TemporaryFolder folder;
   CircuitStore circuits{folder.path()};
   ParamsStore params{
-      [this](const std::string&) -> Result<std::filesystem::path> { return testing::cubic_params().file; }, pool};
+      [this](const std::string&) -> Result<std::filesystem::path> { return testing::cubic_params().file; }};
   WatchedBackend backend{pool};
   std::atomic<Clock::duration> clock_shift = Clock::duration{};
+  WatchedSource::Watch on_synthesise;
 
   Options options() {
     Options chosen;
@@ -52,11 +76,14 @@ struct EngineTest : ::testing::Test {
     return std::make_unique<Engine>(std::move(chosen), circuits, params, backend, pool);
   }
 
-  static Request request(std::string id, std::vector<uint64_t> xs, Priority priority = Priority::kNormal) {
+  Request request(std::string id, std::vector<uint64_t> xs, Priority priority = Priority::kNormal) {
     Bytes32 digest = hash::sha256({reinterpret_cast<const uint8_t*>(xs.data()), xs.size() * 8});
-    return {std::move(id), "cubic", priority, digest, [xs]() -> Result<std::shared_ptr<const groth16::CircuitSource>> {
-              return std::make_shared<CubicSource>(xs);
-            }};
+    Request made{.id = std::move(id), .kind = "cubic", .priority = priority, .payload_digest = digest};
+    made.bytes = 100;
+    made.parse = [this, xs]() -> Result<std::shared_ptr<const groth16::CircuitSource>> {
+      return std::make_shared<WatchedSource>(xs, on_synthesise);
+    };
+    return made;
   }
 };
 
@@ -80,22 +107,23 @@ TEST_F(EngineTest, CompilesOnceAndKeepsTheCircuitOnDisk) {
   int before = CubicSource::compilations;
   {
     Options chosen = options();
-    chosen.workers = 3;
+    chosen.policy.partition_workers = 3;
     auto engine = make(chosen);
     ASSERT_EQ(engine->await(*engine->submit(request("first", {1, 2, 3, 4, 5, 6})))->state, State::kCompleted);
   }
   EXPECT_EQ(CubicSource::compilations, before + 1);
+  auto compile = [] { return CubicSource({1}).compile(); };
   CircuitStore second(folder.path());
-  ASSERT_TRUE(second.get(CubicSource({1})));
+  ASSERT_TRUE(second.load("cubic", compile));
   EXPECT_EQ(CubicSource::compilations, before + 1);
 
   // A damaged file is a warning and a compilation, never a wrong circuit.
   std::filesystem::resize_file(folder.path() / "cubic.circuit", 40);
   CircuitStore third(folder.path());
-  ASSERT_TRUE(third.get(CubicSource({1})));
+  ASSERT_TRUE(third.load("cubic", compile));
   EXPECT_EQ(CubicSource::compilations, before + 2);
   CircuitStore fourth(folder.path());
-  ASSERT_TRUE(fourth.get(CubicSource({1})));
+  ASSERT_TRUE(fourth.load("cubic", compile));
   EXPECT_EQ(CubicSource::compilations, before + 2);
 }
 
@@ -156,10 +184,10 @@ TEST_F(EngineTest, AFailedJobIsTriedAnewUnderItsId) {
 
 TEST_F(EngineTest, HigherPriorityThenOlderFirst) {
   std::latch started(1), go(1);
-  std::vector<Fr> order;  // public input of each start
-  backend.on_start = [&](int number, r1cs::Witness& witness) {
-    order.push_back(witness.fields.front());
-    if (number > 0) return;
+  std::vector<uint64_t> order;
+  on_synthesise = [&](uint64_t x) {
+    order.push_back(x);
+    if (x > 1) return;
     started.count_down();
     go.wait();
   };
@@ -181,20 +209,18 @@ TEST_F(EngineTest, HigherPriorityThenOlderFirst) {
   EXPECT_EQ(tickets.back().queue_position, 4u);
   go.count_down();
   for (const Ticket& ticket : tickets) EXPECT_EQ(engine->await(ticket)->state, State::kCompleted);
-  std::vector<Fr> expected;
-  for (uint64_t x : {1, 4, 6, 3, 5, 2}) expected.push_back(Fr::from_u64(x));
-  EXPECT_EQ(order, expected);
+  EXPECT_EQ(order, (std::vector<uint64_t>{1, 4, 6, 3, 5, 2}));
 }
 
 TEST_F(EngineTest, FullQueueRefuses) {
   std::latch started(1), go(1);
-  backend.on_start = [&](int number, r1cs::Witness&) {
-    if (number > 0) return;
+  on_synthesise = [&](uint64_t x) {
+    if (x > 1) return;
     started.count_down();
     go.wait();
   };
   Options chosen = options();
-  chosen.max_waiting = 1;
+  chosen.policy.max_waiting = 1;
   auto engine = make(chosen);
   auto running = engine->submit(request("running", {1}));
   started.wait();
@@ -234,7 +260,7 @@ TEST_F(EngineTest, ResultsAreForgottenAfterTheirTime) {
 
 TEST_F(EngineTest, DrainFinishesWhatRunsAndFailsWhatWaits) {
   std::latch started(1), go(1);
-  backend.on_start = [&](int, r1cs::Witness&) {
+  on_synthesise = [&](uint64_t) {
     started.count_down();
     go.wait();
   };
@@ -326,7 +352,7 @@ TEST_F(EngineTest, ExceptionsBecomeErrorsOfTheirJob) {
 
 TEST_F(EngineTest, MissingParametersAreAnErrorOfTheJobAndNotRemembered) {
   std::filesystem::path file = folder.path() / "late.params";
-  ParamsStore late([&](const std::string&) -> Result<std::filesystem::path> { return file; }, pool);
+  ParamsStore late([&](const std::string&) -> Result<std::filesystem::path> { return file; });
   Engine engine(options(), circuits, late, backend, pool);
   Outcome outcome = *engine.await(*engine.submit(request("id", {1})));
   ASSERT_EQ(outcome.state, State::kFailed);
@@ -341,7 +367,7 @@ TEST_F(EngineTest, MissingParametersAreAnErrorOfTheJobAndNotRemembered) {
 
 TEST_F(EngineTest, ManyJobsFromManyThreads) {
   Options chosen = options();
-  chosen.workers = 3;
+  chosen.policy.partition_workers = 3;
   auto engine = make(chosen);
   std::atomic<int> good = 0;
   {
@@ -360,30 +386,183 @@ TEST_F(EngineTest, ManyJobsFromManyThreads) {
   EXPECT_EQ(good, 20);
 }
 
-TEST(SingleFlight, MakesOnceForAllWhoAsk) {
-  SingleFlight<int> store;
-  std::atomic<int> made = 0;
-  {
-    std::vector<std::jthread> threads;
-    for (int i = 0; i < 4; i++) {
-      threads.emplace_back([&] {
-        auto value = store.get(
-            "key", [&]() -> Result<std::shared_ptr<const int>> { return std::make_shared<const int>(++made); });
-        EXPECT_EQ(**value, 1);
-      });
-    }
+TEST_F(EngineTest, EveryStageIsCoveredByMemoryAndNothingIsLeft) {
+  const r1cs::Circuit circuit = CubicSource({1}).compile().value();
+  const Needs needs = backend.needs(circuit);
+  auto line = [](const Snapshot& snapshot, Class which) { return snapshot.ledger[static_cast<size_t>(which)].bytes; };
+  std::optional<Snapshot> during;
+  std::unique_ptr<Engine> engine;
+  backend.on_start = [&](int, r1cs::Witness& witness) {
+    EXPECT_EQ(witness.bytes(), witness_bytes(circuit));
+    during = engine->snapshot();
+  };
+  engine = make(options());
+  ASSERT_EQ(engine->await(*engine->submit(request("id", {5})))->state, State::kCompleted);
+  EXPECT_EQ(line(*during, Class::kC1), 100u);
+  EXPECT_EQ(line(*during, Class::kCircuit), circuit.bytes());
+  EXPECT_EQ(line(*during, Class::kParams), needs.params.host);
+  EXPECT_EQ(line(*during, Class::kWitness), witness_bytes(circuit));
+  EXPECT_EQ(line(*during, Class::kEvaluations), needs.start.host);
+  EXPECT_EQ(during->memory[0].reserved_bytes,
+            circuit.bytes() + needs.params.host + witness_bytes(circuit) + needs.start.host);
+  EXPECT_EQ(during->memory[1].reserved_bytes, 100u);
+  EXPECT_EQ(during->params.at(0).users, 1u);
+
+  ASSERT_TRUE(engine->drain());
+  const Snapshot after = engine->snapshot();
+  for (const mem::Ledger::Line& each : after.ledger) {
+    EXPECT_TRUE(!each.transient || each.bytes + each.objects == 0) << each.name;
   }
-  EXPECT_EQ(made, 1);
-  auto held = store.get("key", [] { return fail(Code::kInternal, "not called"); });
-  EXPECT_EQ(store.entries()[0].users, 1u);
+  EXPECT_EQ(after.memory[0].reserved_bytes, circuit.bytes() + needs.params.host);
+  EXPECT_EQ(after.memory[1].reserved_bytes, 0u);
+  EXPECT_EQ(after.params.at(0).users, 0u);
 }
 
-TEST(TaskKey, StartedWorkComesFirst) {
-  TaskKey fresh_critical{true, 252, 0, 0}, started_low{false, 255, 9, 9};
-  EXPECT_LT(started_low, fresh_critical);
-  EXPECT_LT((TaskKey{true, 254, 1, 0}), (TaskKey{true, 254, 2, 0}));
-  EXPECT_LT((TaskKey{true, 254, 1, 0}), (TaskKey{true, 254, 1, 1}));
-  EXPECT_LT((TaskKey{true, 253, 2, 0}), (TaskKey{true, 254, 1, 0}));
+TEST_F(EngineTest, StaysWithinABudgetForOnePartition) {
+  const r1cs::Circuit circuit = CubicSource({1}).compile().value();
+  const Needs needs = backend.needs(circuit);
+  Options chosen = options();
+  chosen.policy.partition_workers = 15;
+  chosen.policy.host_bytes = 4 * (circuit.bytes() + needs.params.host + witness_bytes(circuit) + needs.start.host);
+  chosen.policy.circuit_allowance = circuit.bytes();
+  chosen.policy.request_bytes = 250;
+  auto engine = make(chosen);
+  std::vector<std::jthread> clients;
+  std::atomic<int> good = 0;
+  for (uint64_t client = 0; client < 15; client++) {
+    clients.emplace_back([&, client] {
+      good += engine->await(*engine->submit(request(fmt::format("{}", client), {client, 2, 3})))->state ==
+              State::kCompleted;
+    });
+  }
+  clients.clear();
+  EXPECT_EQ(good, 15);
+  const auto memory = engine->snapshot().memory;
+  EXPECT_LE(memory[0].high_water_bytes, memory[0].limit_bytes);
+  EXPECT_LE(memory[1].high_water_bytes, 250u);
+}
+
+TEST_F(EngineTest, WhatCanNeverFitFailsAtOnce) {
+  const r1cs::Circuit circuit = CubicSource({1}).compile().value();
+  Options chosen = options();
+  chosen.policy.host_bytes = 4 * circuit.bytes();
+  chosen.policy.circuit_allowance = circuit.bytes();
+  chosen.policy.request_bytes = 99;
+  ASSERT_GT(backend.needs(circuit).start.host, chosen.policy.host_bytes);
+  auto engine = make(chosen);
+  EXPECT_EQ(engine->submit(request("large", {5})).error().code, Code::kTooLarge);
+  Request small = request("small", {5});
+  small.bytes = 1;
+  const Outcome outcome = *engine->await(*engine->submit(small));
+  ASSERT_EQ(outcome.state, State::kFailed);
+  EXPECT_EQ(outcome.error->code, Code::kTooLarge);
+  EXPECT_THAT(outcome.error->message, ::testing::HasSubstr("cubic needs"));
+  EXPECT_EQ(backend.loads, 0);
+}
+
+TEST_F(EngineTest, AFailedPartitionGoesToAnotherDevice) {
+  WatchedBackend broken(pool);
+  broken.failure = Error{Code::kUnavailable, "CUDA: an illegal memory access was encountered"};
+  Options chosen = options();
+  chosen.policy.partition_workers = 2;
+  Engine engine(chosen, circuits, params, {{{"broken", 2, 0}, &broken}, {{"good", 2, 0}, &backend}}, pool);
+  for (int job = 0; job < 3; job++) {
+    const Outcome outcome = *engine.await(*engine.submit(request(fmt::format("{}", job), {5, 6, 7})));
+    ASSERT_EQ(outcome.state, State::kCompleted) << outcome.error->message;
+    EXPECT_TRUE(proves(outcome.proof, {5, 6, 7}));
+  }
+  EXPECT_GE(broken.starts, 2);
+  EXPECT_LE(broken.starts, 4) << "it rests after two failures";
+  const Snapshot snapshot = engine.snapshot();
+  EXPECT_EQ(snapshot.devices[0].name, "broken");
+  EXPECT_TRUE(snapshot.devices[0].health.quarantined_until);
+  EXPECT_FALSE(snapshot.devices[1].health.quarantined_until);
+}
+
+TEST_F(EngineTest, CancelStopsAtTheNextBorder) {
+  std::latch started(1), go(1);
+  backend.on_start = [&](int, r1cs::Witness&) {
+    started.count_down();
+    go.wait();
+  };
+  auto engine = make(options());
+  auto ticket = engine->submit(request("id", {1, 2, 3, 4}));
+  started.wait();
+  EXPECT_EQ(engine->cancel("nobody").error().code, Code::kNotFound);
+  EXPECT_EQ(*engine->cancel("id"), true);
+  EXPECT_EQ(engine->await(*ticket)->state, State::kCancelled);
+  EXPECT_EQ(*engine->cancel("id"), false);
+  go.count_down();
+  EXPECT_TRUE(engine->drain());
+  EXPECT_EQ(backend.starts, 1);
+  EXPECT_EQ(engine->snapshot().ledger[static_cast<size_t>(Class::kWitness)].bytes, 0u);
+}
+
+TEST_F(EngineTest, AJobThatNobodyWaitsForAnyMoreIsCancelled) {
+  std::latch go(1);
+  on_synthesise = [&](uint64_t) { go.wait(); };
+  Options chosen = options();
+  chosen.policy.grace = 1ms;
+  auto engine = make(chosen);
+  auto deserted = engine->submit(request("deserted", {1})), kept = engine->submit(request("kept", {2}));
+  engine->watch(*deserted);
+  engine->watch(*deserted);
+  engine->unwatch(*deserted);
+  EXPECT_EQ(engine->await(*deserted, 5ms), std::nullopt) << "one is still there";
+  engine->unwatch(*deserted);
+  EXPECT_EQ(engine->await(*deserted)->state, State::kCancelled);
+  Request late = request("late", {3});
+  late.time_limit = 1ms;
+  EXPECT_EQ(engine->await(*engine->submit(late))->error->code, Code::kDeadline);
+  go.count_down();
+  EXPECT_EQ(engine->await(*kept)->state, State::kCompleted);
+}
+
+TEST_F(EngineTest, PreloadsAndEvicts) {
+  auto compile = [] { return CubicSource({1}).compile(); };
+  auto engine = make(options());
+  auto first = engine->preload("cubic", compile);
+  ASSERT_TRUE(first);
+  EXPECT_FALSE(first->already);
+  EXPECT_GT(first->load_time, Clock::duration{});
+  EXPECT_TRUE(engine->preload("cubic", compile)->already);
+  ASSERT_EQ(engine->await(*engine->submit(request("id", {1})))->state, State::kCompleted);
+  EXPECT_EQ(backend.loads, 1);
+  const uint64_t held = engine->snapshot().memory[0].reserved_bytes;
+  EXPECT_GT(held, 0u);
+  EXPECT_EQ(*engine->evict("cubic"), held);
+  const Snapshot snapshot = engine->snapshot();
+  EXPECT_EQ(snapshot.memory[0].reserved_bytes, 0u);
+  EXPECT_EQ(snapshot.params.at(0).tier, Tier::kCold);
+  EXPECT_TRUE(snapshot.circuits.empty());
+  EXPECT_EQ(*engine->evict("cubic"), 0u);
+  EXPECT_EQ(engine->preload("broken", [] { return fail(Code::kNotFound, "no such circuit"); }).error().code,
+            Code::kNotFound);
+  ASSERT_EQ(engine->await(*engine->submit(request("another", {2})))->state, State::kCompleted);
+  EXPECT_EQ(backend.loads, 2);
+}
+
+TEST_F(EngineTest, EvictsIdleParametersForOthers) {
+  // Two names of one circuit, and room for one of them at a time.
+  const r1cs::Circuit circuit = CubicSource({1}).compile().value();
+  const Needs needs = backend.needs(circuit);
+  Options chosen = options();
+  chosen.policy.host_bytes =
+      2 * circuit.bytes() + needs.params.host + needs.params.host / 2 + witness_bytes(circuit) + needs.start.host;
+  chosen.policy.circuit_allowance = circuit.bytes();
+  auto engine = make(chosen);
+  for (int round = 0; round < 2; round++) {
+    for (std::string name : {"one", "other"}) {
+      Request asked = request(fmt::format("{} {}", name, round), {4});
+      asked.parse = [name]() -> Result<std::shared_ptr<const groth16::CircuitSource>> {
+        return std::make_shared<CubicSource>(std::vector<uint64_t>{4}, name);
+      };
+      ASSERT_EQ(engine->await(*engine->submit(asked))->state, State::kCompleted);
+    }
+  }
+  EXPECT_EQ(backend.loads, 4);
+  const auto memory = engine->snapshot().memory;
+  EXPECT_LE(memory[0].high_water_bytes, memory[0].limit_bytes);
 }
 
 }  // namespace

@@ -42,6 +42,8 @@ struct Request {
   Bytes32 payload_digest{};  // equal ids with equal digests are one job
   // Turns the payload into a statement to prove. Called at most once, within submit().
   std::function<Result<std::shared_ptr<const groth16::CircuitSource>>()> parse;
+  uint64_t bytes = 0;                              // about what the statement takes in memory, from parsing to the end
+  std::optional<Clock::duration> time_limit = {};  // the proof is of no use after so much time
 };
 
 // For a log line: ids come from outside, and nothing in them may begin a line of its own.

@@ -1,5 +1,6 @@
-// The path of a job: admit -> parse -> (load -> synthesise -> start) -> (finish -> verify -> place).
-// admit and parse run on the thread that submits; each bracket is one task a partition, on any worker.
+// The path of a job: admit -> parse -> (synthesise -> start -> finish -> verify -> place), the bracket once a
+// partition. A circuit and its parameters are loaded before the first partition that needs them. Each stage begins when
+// the scheduler says so, has its memory by then, and the scheduler hears when it has ended.
 
 #include <algorithm>
 
@@ -13,48 +14,31 @@ namespace cuzk::engine {
 Result<Ticket> Engine::submit(Request request) {
   auto to_source = std::move(request.parse);
   CUZK_TRY_ASSIGN(Admission admission, admit(std::move(request)));
-  if (admission.joined) return admission.ticket;
-  const std::shared_ptr<Job>& job = admission.ticket.job;
-  if (Result<Source> source = parse(*job, to_source)) {
-    enqueue(job, *source);
-  } else {
-    fail_job(*job, std::move(source).error());
-  }
+  if (!admission.joined && await_turn(*admission.ticket.job)) parse(*admission.ticket.job, to_source);
   return admission.ticket;
 }
 
-void Engine::run_task(Task task) {
-  if (task.pending) {
-    finish_partition(std::move(task));
-  } else {
-    start_partition(std::move(task));
+void Engine::carry_out(const Decision& decision) {
+  using Kind = Decision::Kind;
+  switch (decision.kind) {
+    case Kind::kParse: return let_parse(decision);
+    case Kind::kLoadCircuit:
+    case Kind::kLoadParams: return post_load(decision);
+    case Kind::kEvict: return post([this, decision] { evict_resident(decision.circuit, decision.device); });
+    case Kind::kSynthesise: return post_stage(decision, &Engine::synthesise, &Scheduler::synthesised);
+    case Kind::kStart: return post_stage(decision, &Engine::start, &Scheduler::started);
+    case Kind::kFinish: return post_stage(decision, &Engine::finish, &Scheduler::finished);
+    case Kind::kDrop: return post([this, decision] { drop(decision.id()); });
+    case Kind::kEnd: return conclude(decision);
   }
-}
-
-void Engine::start_partition(Task task) {
-  if (Status loaded = load(task); !loaded) return fail_job(*task.job, std::move(loaded).error());
-  Result<r1cs::Witness> witness = synthesise(task);
-  if (!witness) return fail_job(*task.job, std::move(witness).error());
-  if (Status started = start(task, std::move(*witness)); !started)
-    return fail_job(*task.job, std::move(started).error());
-  std::lock_guard lock(mutex_);
-  add_task(std::move(task));
-}
-
-void Engine::finish_partition(Task task) {
-  Result<groth16::Proof> proof = finish(task);
-  if (!proof) return fail_job(*task.job, std::move(proof).error());
-  if (Status verified = verify(task, *proof); !verified)
-    return prove_again_or_fail(std::move(task), std::move(verified).error());
-  place(task, *proof);
 }
 
 // --- stages
 
 namespace {
 
-tl::unexpected<Error> in_partition(const Task& task, std::string_view what, Error error) {
-  return tl::unexpected(std::move(error).within(fmt::format("partition {} {} failed", task.partition, what)));
+tl::unexpected<Error> in_partition(const Work& work, std::string_view what, Error error) {
+  return tl::unexpected(std::move(error).within(fmt::format("partition {} {} failed", work.partition, what)));
 }
 
 }  // namespace
@@ -62,122 +46,158 @@ tl::unexpected<Error> in_partition(const Task& task, std::string_view what, Erro
 Result<Engine::Admission> Engine::admit(Request request) {
   std::lock_guard lock(mutex_);
   forget_old_results();
-  auto position = static_cast<uint32_t>(waiting_);
+  const Time now = options_.now();
+  const auto position = static_cast<uint32_t>(scheduler_.waiting());
   auto known = jobs_.find(request.id);
   if (known != jobs_.end()) {
     const Job& job = *known->second;
-    bool worth_keeping = job.state != State::kFailed && job.state != State::kCancelled;
+    const bool worth_keeping = job.state != State::kFailed && job.state != State::kCancelled;
     if (worth_keeping && job.payload_digest == request.payload_digest)
       return Admission{{known->second, position}, true};
   }
-  if (draining_) return fail(Code::kUnavailable, "the engine is shutting down; send the request again later");
-  if (waiting_ >= options_.max_waiting) {
-    return fail(Code::kResourceExhausted, "{} jobs wait already, which is the limit; send the request again later",
-                waiting_);
-  }
+  JobSpec spec{request.priority, request.bytes, std::nullopt};
+  if (request.time_limit) spec.deadline = now + *request.time_limit;
+  CUZK_TRY(scheduler_.admit(next_job_, spec, now));
   if (known != jobs_.end()) {
-    conclude(*known->second, State::kCancelled,
-             Error{Code::kCancelled, "superseded: the same id came with another payload"});
+    scheduler_.end(known->second->number, State::kCancelled,
+                   {Code::kCancelled, "superseded: the same id came with another payload"}, now);
   }
-  auto job = std::make_shared<Job>(Job{std::move(request.id), std::move(request.kind), request.priority,
-                                       request.payload_digest, next_sequence_++, options_.now()});
-  jobs_[job->id] = job;
-  waiting_++;
-  open_++;
+  auto job = std::make_shared<Job>(
+      Job{std::move(request.id), std::move(request.kind), request.priority, request.payload_digest, next_job_++, now});
+  jobs_[job->id] = open_[job->number] = job;
+  round();
   return Admission{{job, position}, false};
 }
 
-Result<Engine::Source> Engine::parse(Job& job, const std::function<Result<Source>()>& parse) {
-  {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return parsing_ < options_.parsers; });
-    parsing_++;
-  }
-  Result<Source> source = timed(job, Stage::kParse, [&] { return guarded<Source>(parse); });
-  std::lock_guard lock(mutex_);
-  parsing_--;
-  changed_.notify_all();
+void Engine::parse(Job& job, const std::function<Result<Source>()>& to_source) {
+  Result<Source> source = timed(job, Stage::kParse, [&] { return guarded<Source>(to_source); });
+  if (job.refused) source = tl::unexpected(*job.refused);
   if (source && (*source)->partitions() == 0)
-    return fail(Code::kInvalidInput, "the payload holds no partition to prove");
-  return source;
-}
-
-void Engine::enqueue(const std::shared_ptr<Job>& job, const Source& source) {
+    source = fail(Code::kInvalidInput, "the payload holds no partition to prove");
   std::lock_guard lock(mutex_);
-  if (is_final(job->state)) return;
-  job->state = State::kWaiting;
-  job->enqueued = options_.now();
-  job->proofs_left = source->partitions();
-  job->proof.resize(groth16::kProofBytes * job->proofs_left);
-  for (uint32_t partition = 0; partition < job->proofs_left; partition++) add_task({job, source, partition});
+  Result<Scheduler::Parsed> parsed = Scheduler::Parsed{};
+  if (!source) {
+    job.statement.reset();
+    parsed = tl::unexpected(std::move(source).error());
+  } else if (!is_final(job.state)) {
+    const uint32_t partitions = (*source)->partitions();
+    job.circuit = scheduler_.circuit((*source)->circuit_id());
+    job.state = State::kWaiting;
+    job.enqueued = options_.now();
+    job.proof.resize(groth16::kProofBytes * partitions);
+    job.statement->source = std::move(*source);
+    parsed = Scheduler::Parsed{job.circuit, partitions};
+  }
+  parsing_--;
+  scheduler_.parsed(job.number, std::move(parsed), options_.now());
+  round();
 }
 
-Status Engine::load(Task& task) {
-  CUZK_TRY_ASSIGN(task.setting.circuit, timed(*task.job, Stage::kCircuit, [&] { return circuits_.get(*task.source); }));
-  CUZK_TRY_ASSIGN(task.setting.params, timed(*task.job, Stage::kParams, [&] {
-                    return params_.get(task.source->circuit_id(), *task.setting.circuit);
-                  }));
+void Engine::load_circuit(size_t circuit, const CircuitStore::Compile& compile, Result<Memory> memory) {
+  const std::string id = name_of(circuit);
+  const Clock::time_point begin = options_.now();
+  auto loaded = guarded<CircuitNeeds>([&]() -> Result<CircuitNeeds> {
+    if (!memory) return tl::unexpected(memory.error());
+    CUZK_TRY_ASSIGN(CircuitStore::Circuit made, circuits_.load(id, compile));
+    CircuitNeeds needs{made->bytes(), witness_bytes(*made), {}};
+    for (const Device& device : devices_) needs.devices.push_back(device.backend->needs(*made));
+    if (needs.circuit_bytes > memory->host.bytes()) return needs;  // the scheduler refuses it
+    memory->host.shrink_to(needs.circuit_bytes);
+    circuits_.put(id, {.value = std::move(made),
+                       .bytes = needs.circuit_bytes,
+                       .load_time = options_.now() - begin,
+                       .memory = std::move(*memory),
+                       .entries = add(ledger_, Class::kCircuit, Class::kCircuit, {needs.circuit_bytes, 0})});
+    return needs;
+  });
+  memory = Memory{};
+  std::lock_guard lock(mutex_);
+  note_load(circuit, Stage::kCircuit, options_.now() - begin, loaded ? Status() : tl::unexpected(loaded.error()));
+  scheduler_.circuit_loaded(circuit, std::move(loaded), options_.now());
+  round();
+}
+
+void Engine::load_params(size_t circuit, size_t device, Result<Memory> memory) {
+  const std::string id = name_of(circuit);
+  const Clock::time_point begin = options_.now();
+  Status loaded = guarded<void>([&]() -> Status {
+    if (!memory) return tl::unexpected(memory.error());
+    const Footprint bytes{memory->host.bytes(), memory->device.bytes()};
+    CUZK_TRY_ASSIGN(std::shared_ptr<const Params> made,
+                    params_.load(id, *circuits_.find(id), *devices_[device].backend, std::move(*memory)));
+    params_.put(id, device,
+                {.value = std::move(made),
+                 .bytes = bytes.host + bytes.device,
+                 .load_time = options_.now() - begin,
+                 .entries = add(ledger_, Class::kParams, Class::kDeviceParams, bytes)});
+    return {};
+  });
+  memory = Memory{};
+  std::lock_guard lock(mutex_);
+  note_load(circuit, Stage::kParams, options_.now() - begin, loaded);
+  scheduler_.params_loaded(circuit, device, std::move(loaded), options_.now());
+  round();
+}
+
+void Engine::evict_resident(size_t circuit, size_t device) {
+  const std::string id = name_of(circuit);
+  device == kNoDevice ? circuits_.evict(id) : params_.evict(id, device);
+  std::lock_guard lock(mutex_);
+  scheduler_.evicted(circuit, device, options_.now());
+  round();
+}
+
+Status Engine::synthesise(Work& work) {
+  auto witness = timed(*work.job, Stage::kSynthesise,
+                       [&] { return work.statement->source->synthesise(work.partition, *work.setting.circuit); });
+  if (!witness) return in_partition(work, "synthesis", std::move(witness).error());
+  if (work.check_rows) {
+    // A witness that breaks a row cannot be proved however often it is tried.
+    Error cause = groth16::explain_failure(*work.setting.circuit, *witness, pool_);
+    if (cause.code == Code::kUnsatisfied) return in_partition(work, "prove", std::move(cause));
+  }
+  work.witness = std::move(*witness);
   return {};
 }
 
-Result<r1cs::Witness> Engine::synthesise(const Task& task) {
-  auto witness = timed(*task.job, Stage::kSynthesise,
-                       [&] { return task.source->synthesise(task.partition, *task.setting.circuit); });
-  if (!witness) return in_partition(task, "synthesis", std::move(witness).error());
-  return witness;
-}
-
-Status Engine::start(Task& task, r1cs::Witness witness) {
-  auto pending = timed(*task.job, Stage::kStart, [&] { return backend_.start(task.setting, std::move(witness)); });
-  if (!pending) return in_partition(task, "prove", std::move(pending).error());
-  task.pending = std::move(*pending);
+Status Engine::start(Work& work) {
+  Backend& backend = *devices_[work.device].backend;
+  const Needs needs = backend.needs(*work.setting.circuit);
+  work.scratch = add(ledger_, Class::kEvaluations, Class::kDeviceScratch, needs.start);
+  auto pending = timed(*work.job, Stage::kStart, [&] {
+    return backend.start(work.setting, *std::exchange(work.witness, std::nullopt), std::move(work.memory));
+  });
+  work.scratch = {};
+  if (!pending) return in_partition(work, "prove", std::move(pending).error());
+  work.entries = add(ledger_, Class::kPending, Class::kDeviceScratch, needs.pending);
+  work.pending = std::move(*pending);
   return {};
 }
 
-Result<groth16::Proof> Engine::finish(Task& task) {
-  auto proof = timed(*task.job, Stage::kFinish, [&] { return task.pending->finish(); });
-  task.pending.reset();
-  if (!proof) return in_partition(task, "prove", std::move(proof).error());
-  return proof;
+Status Engine::finish(Work& work) {
+  auto proof = timed(*work.job, Stage::kFinish, [&] { return work.pending->finish(); });
+  work.pending.reset();
+  if (!proof) return in_partition(work, "prove", std::move(proof).error());
+  CUZK_TRY(verify(work, *proof));
+  place(work, *proof);
+  return {};
 }
 
-Status Engine::verify(const Task& task, const groth16::Proof& proof) {
-  return timed(*task.job, Stage::kVerify, [&]() -> Status {
-    CUZK_TRY_ASSIGN(std::vector<Fr> inputs, task.source->public_inputs(task.partition));
-    CUZK_TRY_ASSIGN(bool holds, groth16::verify(task.setting.params->verifying, inputs, proof, pool_));
+Status Engine::verify(const Work& work, const groth16::Proof& proof) {
+  return timed(*work.job, Stage::kVerify, [&]() -> Status {
+    CUZK_TRY_ASSIGN(std::vector<Fr> inputs, work.statement->source->public_inputs(work.partition));
+    CUZK_TRY_ASSIGN(bool holds, groth16::verify(work.setting.params->verifying, inputs, proof, pool_));
     if (holds) return {};
-    return fail(Code::kVerifyFailed, "partition {}: the proof made here does not verify", task.partition);
+    return fail(Code::kVerifyFailed, "partition {}: the proof made here does not verify", work.partition);
   });
 }
 
-void Engine::prove_again_or_fail(Task task, Error error) {
-  // A witness that breaks a row cannot be proved however often it is tried; anything else may have been the machine.
-  if (Result<r1cs::Witness> witness = synthesise(task)) {
-    Error cause = groth16::explain_failure(*task.setting.circuit, *witness, pool_);
-    if (cause.code == Code::kUnsatisfied)
-      return fail_job(*task.job, in_partition(task, "prove", std::move(cause)).value());
-  }
-  log::error("job '{}': {} (attempt {} of {})", printable(task.job->id), error.message, task.attempt,
-             options_.attempts);
-  if (task.attempt == options_.attempts) return fail_job(*task.job, std::move(error));
-  task.attempt++;
+void Engine::place(const Work& work, const groth16::Proof& proof) {
+  const auto bytes = groth16::encode_proof(proof);
   std::lock_guard lock(mutex_);
-  add_task(std::move(task));
-}
-
-void Engine::place(const Task& task, const groth16::Proof& proof) {
-  std::lock_guard lock(mutex_);
-  Job& job = *task.job;
-  if (is_final(job.state)) return;
-  auto bytes = groth16::encode_proof(proof);
+  if (is_final(work.job->state)) return;
   std::copy(bytes.begin(), bytes.end(),
-            job.proof.begin() + static_cast<ptrdiff_t>(task.partition * groth16::kProofBytes));
-  if (--job.proofs_left == 0) conclude(job, State::kCompleted, std::nullopt);
-}
-
-void Engine::fail_job(Job& job, Error error) {
-  std::lock_guard lock(mutex_);
-  conclude(job, State::kFailed, std::move(error));
+            work.job->proof.begin() + static_cast<ptrdiff_t>(work.partition * groth16::kProofBytes));
 }
 
 }  // namespace cuzk::engine

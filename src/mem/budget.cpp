@@ -137,6 +137,17 @@ Result<Reservation> Reservation::split(uint64_t bytes) {
   return Reservation(state_, pool_, bytes);
 }
 
+Status Reservation::absorb(Reservation other) {
+  if (!other.state_) return {};
+  if (!state_) {
+    swap(other);
+    return {};
+  }
+  if (state_ != other.state_ || pool_ != other.pool_) return fail(Code::kInternal, "reservations of two pools");
+  bytes_ += std::exchange(other.bytes_, 0);
+  return {};
+}
+
 void Reservation::shrink_to(uint64_t bytes) {
   if (bytes >= bytes_) return;
   std::lock_guard lock(state_->mutex);

@@ -69,6 +69,8 @@ class Reservation {
 
   // Takes `bytes` of this one into a new one; kInternal where it holds fewer.
   Result<Reservation> split(uint64_t bytes);
+  // Takes over what another one of the same budget and pool holds; kInternal for another pool.
+  Status absorb(Reservation other);
   // Gives back all but `bytes`; nothing where it holds no more than that.
   void shrink_to(uint64_t bytes);
 

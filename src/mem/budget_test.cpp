@@ -18,6 +18,22 @@ using Held = Result<std::vector<Reservation>>;
 
 uint64_t reserved(const Budget& budget, size_t pool = 0) { return budget.usage()[pool].reserved_bytes; }
 
+TEST(Reservation, AbsorbsAnother) {
+  Budget budget({{"host", 100}, {"gpu", 100}});
+  Reservation a, b = *budget.reserve({0, 10}), c = *budget.reserve({0, 20}), gpu = *budget.reserve({1, 5});
+  ASSERT_TRUE(a.absorb(std::move(b)));
+  ASSERT_TRUE(a.absorb(std::move(c)));
+  ASSERT_TRUE(a.absorb({}));
+  EXPECT_EQ(a.bytes(), 30u);
+  EXPECT_EQ(c.bytes(), 0u);
+  EXPECT_EQ(reserved(budget), 30u);
+  EXPECT_EQ(a.absorb(std::move(gpu)).error().code, Code::kInternal);
+  EXPECT_EQ(a.bytes(), 30u);
+  EXPECT_EQ(reserved(budget, 1), 0u) << "it was given away";
+  a.shrink_to(0);
+  EXPECT_EQ(reserved(budget), 0u);
+}
+
 // Returns once so many requests are in the queue of the pool.
 void until_waiting(const Budget& budget, size_t count, size_t pool = 0) {
   while (budget.usage()[pool].waiting != count) std::this_thread::yield();

@@ -15,6 +15,14 @@ namespace {
 Result<Config> configure(const DaemonOptions& options);
 Status check_machine(const Config& config);
 
+engine::Options options_of(const Config& config) {
+  engine::Options options;
+  options.policy.partition_workers = config.partition_workers;
+  options.policy.max_waiting = config.max_waiting;
+  options.result_ttl = config.result_ttl;
+  return options;
+}
+
 // Everything between the configuration and the network; the order of the members is the order of dependence.
 struct Parts {
   exec::Pool pool;
@@ -26,12 +34,9 @@ struct Parts {
   explicit Parts(const Config& config)
       : pool(config.threads),
         circuits(config.circuit_cache.empty() ? config.param_cache : config.circuit_cache),
-        params([&config](const std::string& id) { return locate_params(config, id); }, pool),
+        params([&config](const std::string& id) { return locate_params(config, id); }),
         backend(engine::make_cpu_backend(pool)),
-        engine({.workers = std::max<size_t>(config.partition_workers, 1),
-                .max_waiting = config.max_waiting,
-                .result_ttl = config.result_ttl},
-               circuits, params, *backend, pool) {}
+        engine(options_of(config), circuits, params, *backend, pool) {}
 };
 
 // SIGTERM and SIGINT are taken by wait_for_signal() alone; threads started later inherit this.

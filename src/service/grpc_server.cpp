@@ -164,12 +164,12 @@ class ProvingService final : public v1::ProvingEngine::Service {
 
   grpc::Status GetStatus(grpc::ServerContext*, const v1::GetStatusRequest*, v1::GetStatusResponse* response) override {
     engine::Snapshot snapshot = engine_.snapshot();
-    for (const auto& [circuit_id, bytes, users] : snapshot.params) {
+    for (const engine::ParamsStore::Loaded& params : snapshot.params) {
       v1::SRSStatus& srs = *response->add_loaded_srs();
-      srs.set_circuit_id(circuit_id);
-      srs.set_tier(v1::SRSStatus::HOT);
-      srs.set_size_bytes(bytes);
-      srs.set_ref_count(users);
+      srs.set_circuit_id(params.circuit_id);
+      srs.set_tier(static_cast<v1::SRSStatus::Tier>(params.tier));
+      srs.set_size_bytes(params.bytes);
+      srs.set_ref_count(params.users);
     }
     for (ProofKind kind : kKinds) {
       v1::QueueStatus& queue = *response->add_queues();
@@ -195,7 +195,7 @@ class ProvingService final : public v1::ProvingEngine::Service {
     const Payload payload = payload_of(request);
     return engine_.submit({request.request_id().empty() ? random_uuid() : request.request_id(),
                            std::string(kind_name(payload.kind)), priority_of(request), payload_digest(request),
-                           [&] { return make_source_(payload); }});
+                           [&] { return make_source_(payload); }, request.ByteSizeLong()});
   }
 
   engine::Engine& engine_;

@@ -33,7 +33,7 @@ class ServiceTest : public ::testing::Test {
 
   ServiceTest() {
     engine::Options options;
-    options.max_waiting = 2;
+    options.policy.max_waiting = 2;
     engine_ = std::make_unique<engine::Engine>(options, circuits_, params_, *backend_, pool_);
     auto server = GrpcServer::start(*engine_, [this](const Payload& payload) { return parse(payload); },
                                     {address_, "localhost:0"});
@@ -99,7 +99,7 @@ class ServiceTest : public ::testing::Test {
   exec::Pool pool_{2};
   engine::CircuitStore circuits_{""};
   engine::ParamsStore params_{
-      [](const std::string&) -> Result<std::filesystem::path> { return engine::testing::cubic_params().file; }, pool_};
+      [](const std::string&) -> Result<std::filesystem::path> { return engine::testing::cubic_params().file; }};
   std::unique_ptr<engine::Backend> backend_ = engine::make_cpu_backend(pool_);
   Gate gate_;
   std::unique_ptr<engine::Engine> engine_;

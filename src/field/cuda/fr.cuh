@@ -1,13 +1,13 @@
 #pragma once
 // Products in Fr that use what its modulus looks like: r = h 2^64 + 2^64 - 2^32 + 1 with h = floor(r / 2^64).
 //
-// Montgomery's reduction subtracts from T the multiple q r that clears the lowest words. As 1/r = 2^32 + 1 mod 2^64,
-// two words t0, t1 have q = (t0, t0 + t1), without a product, and
+// Montgomery's reduction subtracts from T the multiple q r that clears the lowest word. As r = 1 mod 2^32, q is that
+// word, and
 //
-//   (T - q r) / 2^64 = floor(T / 2^64) + q1 + carry(t0 + t1) + q (2^192 - 1 - h) - q 2^192.
+//   (T - q r) / 2^32 = floor(T / 2^32) + q + q (2^192 - 1 - h) 2^32 - q 2^224.
 //
-// So two words cost 12 wide products instead of 16 and two low ones. The negative terms of all words together are the
-// number Q = sum q_k 2^(32 k), shifted by 2^256 before the division; it is subtracted once at the end.
+// So a word costs 6 wide products instead of 8 and a low one. The negative terms of all words together are the number
+// Q = sum q_k 2^(32 k), shifted by 2^256 before the division; it is subtracted once at the end.
 //
 // A factor f that many values are multiplied by (a twiddle) is prepared as multiples f_i = f 2^(256 i / pieces) R mod
 // r: with x cut into as many pieces x_i, sum x_i f_i is only a piece longer than r, so that few words, R = 2^64 or
@@ -42,16 +42,21 @@ struct Sums {
   }
 };
 
-// sum += (a[0] + a[2] 2^64 + ...) b, N/2 products onto pairs of limbs, plus the carry flag where kCarryIn; the carry
-// out is added to the limb above, sum[N].
+// sum += (a[0] + a[2] 2^64 + ...) b, N/2 products onto pairs of limbs, plus the carry flag where kCarryIn. The carry
+// out is added to `carries`, by default the limb above, which must have room for it: callers see to it that only
+// carries have been added there so far.
 template <unsigned N, bool kCarryIn>
-__device__ __forceinline__ void add_row(uint32_t* sum, const uint32_t* a, uint32_t b) {
+__device__ __forceinline__ void add_row(uint32_t* sum, const uint32_t* a, uint32_t b, uint32_t& carries) {
 #pragma unroll
   for (unsigned j = 0; j < N; j += 2) {
     sum[j] = kCarryIn || j > 0 ? ptx::madc_lo_cc(a[j], b, sum[j]) : ptx::mad_lo_cc(a[j], b, sum[j]);
     sum[j + 1] = ptx::madc_hi_cc(a[j], b, sum[j + 1]);
   }
-  sum[N] = ptx::addc(sum[N], 0);
+  carries = ptx::addc(carries, 0);
+}
+template <unsigned N, bool kCarryIn>
+__device__ __forceinline__ void add_row(uint32_t* sum, const uint32_t* a, uint32_t b) {
+  add_row<N, kCarryIn>(sum, a, b, sum[N]);
 }
 
 // sums += a b 2^(32 kAt)
@@ -71,53 +76,46 @@ constexpr Complement complement() {
   return out;
 }
 
-// Clears two limbs from kAt on; the rest is the quotient, less q[0], q[1] at limbs kAt + 8, kAt + 9.
+// Clears limb kAt; the rest is the quotient, less q at limb kAt + 8.
 template <unsigned kAt>
-__device__ __forceinline__ void reduce_two(Sums& sums, uint32_t* q) {
+__device__ __forceinline__ uint32_t reduce_limb(Sums& sums, uint32_t& carries) {
   constexpr Complement c = complement();
-  uint32_t *a = sums.aligned<kAt>(), *b = sums.crossing<kAt>();
-  uint32_t t1;
+  uint32_t *a = sums.aligned<kAt>() + kAt, *b = sums.crossing<kAt>() + kAt;
+  uint32_t q;
   if constexpr (kAt == 0) {
-    q[0] = a[0];
-    t1 = ptx::add_cc(a[1], b[1]);
+    q = a[0];
+    a[1] = ptx::add_cc(a[1], q);
   } else {
-    q[0] = ptx::add_cc(a[kAt], b[kAt]);
-    t1 = ptx::addc_cc(a[kAt + 1], b[kAt + 1]);
+    q = ptx::add_cc(a[0], b[0]);
+    a[1] = ptx::addc_cc(a[1], q);
   }
-  add_row<6, true>(a + kAt + 2, c.limbs, q[0]);
-  q[1] = ptx::add_cc(q[0], t1);
-  const uint32_t sum = ptx::addc(q[1], 0);  // does not wrap: q1 is at most 2^32 - 2 when there is a carry
-  b[kAt + 2] = ptx::add_cc(b[kAt + 2], sum);
-  add_row<6, true>(b + kAt + 3, c.limbs, q[1]);
-  add_row<6, false>(b + kAt + 3, c.limbs + 1, q[0]);
-  add_row<6, false>(a + kAt + 4, c.limbs + 1, q[1]);
+  add_row<6, true>(a + 2, c.limbs, q, carries);
+  add_row<6, false>(b + 3, c.limbs + 1, q);
+  return q;
 }
-// The same for limb 0 alone.
-__device__ __forceinline__ void reduce_first(Sums& sums, uint32_t* q) {
-  constexpr Complement c = complement();
-  q[0] = sums.even[0];
-  sums.even[1] = ptx::add_cc(sums.even[1], q[0]);
-  add_row<6, true>(sums.even + 2, c.limbs, q[0]);
-  add_row<6, false>(sums.odd + 3, c.limbs + 1, q[0]);
+template <unsigned kAt>
+__device__ __forceinline__ uint32_t reduce_limb(Sums& sums) {
+  return reduce_limb<kAt>(sums, sums.aligned<kAt>()[kAt + 8]);
 }
 
-// a b / 2^256 in Fr: below r for b < r and a < 2^256.
+// a b / 2^256 in Fr: below r for b < r and a < 2^256. Step k leaves limbs k + 8 and k + 9 with carries alone until step
+// k + 1 adds products there.
 template <>
 __device__ __forceinline__ Fr mul(const Fr& a, const Fr& b) {
   Sums sums;
   uint32_t q[8];
-  add_product<0>(sums, b, a.limbs[0]);
-  add_product<1>(sums, b, a.limbs[1]);
-  reduce_two<0>(sums, q);
-  add_product<2>(sums, b, a.limbs[2]);
-  add_product<3>(sums, b, a.limbs[3]);
-  reduce_two<2>(sums, q + 2);
-  add_product<4>(sums, b, a.limbs[4]);
-  add_product<5>(sums, b, a.limbs[5]);
-  reduce_two<4>(sums, q + 4);
-  add_product<6>(sums, b, a.limbs[6]);
-  add_product<7>(sums, b, a.limbs[7]);
-  reduce_two<6>(sums, q + 6);
+  const auto step = [&]<unsigned kAt>(std::integral_constant<unsigned, kAt>) {
+    add_product<kAt>(sums, b, a.limbs[kAt]);
+    q[kAt] = reduce_limb<kAt>(sums);
+  };
+  step(std::integral_constant<unsigned, 0>());
+  step(std::integral_constant<unsigned, 1>());
+  step(std::integral_constant<unsigned, 2>());
+  step(std::integral_constant<unsigned, 3>());
+  step(std::integral_constant<unsigned, 4>());
+  step(std::integral_constant<unsigned, 5>());
+  step(std::integral_constant<unsigned, 6>());
+  step(std::integral_constant<unsigned, 7>());
   // What is left is in (-r, r) after the subtraction of q.
   Fr out;
   out.limbs[0] = ptx::add_cc(sums.even[8], sums.odd[8]);
@@ -142,25 +140,32 @@ __device__ __forceinline__ Fr mul_prepared(const Fr& x, const Piece& piece) {
   static_assert(kPieces == 4 || kPieces == 8);
   constexpr unsigned kReduced = kPieces == 4 ? 3 : 2;
   constexpr Fr r = Fr::modulus();
+  // The negative terms make the quotient no less than -r; r is there from the start.
   Sums sums;
 #pragma unroll
   for (unsigned i = 0; i < 8; i++) sums.aligned<kReduced>()[kReduced + i] = r.limbs[i];
   uint32_t q[kReduced];
+  if constexpr (kPieces == 8) {
 #pragma unroll
-  for (unsigned i = 0; i < kPieces; i++) {
-    const Fr f = piece(i);
-    if constexpr (kPieces == 4) {
-      add_product<0>(sums, f, x.limbs[2 * i]);
-      add_product<1>(sums, f, x.limbs[2 * i + 1]);
-    } else {
-      add_product<0>(sums, f, x.limbs[i]);
-    }
-  }
-  if constexpr (kPieces == 4) {
-    reduce_first(sums, q);
-    reduce_two<1>(sums, q + 1);
+    for (unsigned i = 0; i < 8; i++) add_product<0>(sums, piece(i), x.limbs[i]);
+    q[0] = reduce_limb<0>(sums);
+    q[1] = reduce_limb<1>(sums);
   } else {
-    reduce_two<0>(sums, q);
+    // Limb 8 gets products of the upper words, so the carries of the lower ones are kept apart.
+    uint32_t carries = 0;
+#pragma unroll
+    for (unsigned i = 0; i < 4; i++) {
+      const Fr f = piece(i);
+      add_row<8, false>(sums.even, f.limbs, x.limbs[2 * i], carries);
+      add_row<8, false>(sums.odd + 1, f.limbs + 1, x.limbs[2 * i]);
+      add_product<1>(sums, f, x.limbs[2 * i + 1]);
+    }
+    q[0] = reduce_limb<0>(sums, carries);
+    sums.even[8] = ptx::add_cc(sums.even[8], carries);
+    sums.even[9] = ptx::addc_cc(sums.even[9], 0);
+    sums.even[10] = ptx::addc(sums.even[10], 0);
+    q[1] = reduce_limb<1>(sums);
+    q[2] = reduce_limb<2>(sums);
   }
   Fr out;
   out.limbs[0] = ptx::add_cc(sums.even[kReduced], sums.odd[kReduced]);

@@ -93,12 +93,29 @@ __global__ void make_entries(DigitJob job, Index* keys, Index* values) {
 
 // --- buckets of sorted entries, and their levels
 
-// offsets[k] = number of entries with a key below k, for k in [0, buckets].
-__global__ void find_offsets(const Index* keys, uint64_t entries, Index* offsets, Index buckets) {
+// offsets[k] = number of entries with a key below k, for k in [0, buckets]. Entry i settles the buckets above the key
+// before it up to its own. A block fills long gaps together: the highest window of a scalar leaves most buckets empty.
+__global__ __launch_bounds__(kBlock) void find_offsets(const Index* keys, uint64_t entries, Index* offsets,
+                                                       Index buckets) {
+  constexpr Index kShortGap = 32;
+  __shared__ Index long_gaps[kBlock][3], count;
+  if (threadIdx.x == 0) count = 0;
+  __syncthreads();
   const uint64_t i = thread_index();
-  if (i > entries) return;
-  const Index begin = i == 0 ? 0 : keys[i - 1] + 1, end = i == entries ? buckets : keys[i];
-  for (Index k = begin; k <= end && k <= buckets; k++) offsets[k] = static_cast<Index>(i);
+  if (i <= entries) {
+    const Index begin = i == 0 ? 0 : keys[i - 1] + 1;
+    const Index end = i == entries ? buckets + 1 : keys[i] + 1;
+    if (end > begin && end - begin > kShortGap) {
+      Index* gap = long_gaps[atomicAdd(&count, 1)];
+      gap[0] = begin, gap[1] = end, gap[2] = static_cast<Index>(i);
+    } else {
+      for (Index k = begin; k < end; k++) offsets[k] = static_cast<Index>(i);
+    }
+  }
+  __syncthreads();
+  for (Index g = 0; g < count; g++) {
+    for (uint64_t k = long_gaps[g][0] + threadIdx.x; k < long_gaps[g][1]; k += kBlock) offsets[k] = long_gaps[g][2];
+  }
 }
 
 // Elements of a bucket of `size` entries at a level.

@@ -4,6 +4,7 @@
 #include "base/testing.h"
 #include "curve/testing.h"
 #include "exec/pool.h"
+#include "field/cuda/montgomery.cuh"
 #include "gpu/launch.cuh"
 #include "gpu/testing.h"
 #include "msm/cuda/msm.h"
@@ -83,6 +84,8 @@ class Data {
     if (!status) throw std::runtime_error(status.error().message);
   }
 
+  auto device_points() const { return points.template as<const device::TwinOf<Affine<F>>>(); }
+
   gpu::Stream stream = gpu::Stream::make(0).value();
   gpu::DeviceSpan<Affine<F>> points;
   gpu::DeviceSpan<Fr> scalars;
@@ -114,7 +117,8 @@ void sum_full(benchmark::State& state) {
       data.refill();
       Data<F>::check(data.stream.synchronize());
       const auto begin = std::chrono::steady_clock::now();
-      const auto got = run<F>(p, data.points.as_const(), data.scalars, Order::kNatural, workspace, data.stream);
+      const auto got = run<F>(p, data.device_points(), data.scalars.template as<device::Fr>(), Order::kNatural,
+                              workspace, data.stream);
       state.SetIterationTime(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
       if (!got) throw std::runtime_error(got.error().message);
       if (*got != data.want) throw std::runtime_error("wrong sum");
@@ -143,7 +147,7 @@ void sum_ones(benchmark::State& state) {
     for (auto _ : state) {
       Data<F>::check(data.stream.synchronize());
       const auto begin = std::chrono::steady_clock::now();
-      const auto got = sum_listed<F>(data.points.as_const(), positions.as_const(), workspace, data.stream);
+      const auto got = sum_listed<F>(data.device_points(), positions.as_const(), workspace, data.stream);
       state.SetIterationTime(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
       if (!got) throw std::runtime_error(got.error().message);
       if (*got != data.want) throw std::runtime_error("wrong sum");

@@ -3,6 +3,7 @@
 #include "base/testing.h"
 #include "curve/testing.h"
 #include "exec/pool.h"
+#include "field/cuda/montgomery.cuh"
 #include "gpu/testing.h"
 #include "msm/cuda/msm.h"
 #include "msm/msm.h"
@@ -62,18 +63,22 @@ Xyzz<F> on_host(std::span<const Affine<F>> bases, std::span<const Fr> scalars) {
 }
 
 template <class F>
+auto on_device(const TestArray<Affine<F>>& points) {
+  return points.span().template as<const device::TwinOf<Affine<F>>>();
+}
+
+template <class F>
 class DeviceMsm : public ::testing::Test {
  protected:
   static constexpr bool kG2 = std::is_same_v<F, Fp2>;
   std::mt19937_64 random = cuzk::testing::rng();
 
-  Xyzz<F> on_device(const DevicePlan& plan, std::span<const Affine<F>> bases, std::span<const Fr> scalars,
-                    Order order) {
+  Xyzz<F> compute(const DevicePlan& plan, std::span<const Affine<F>> bases, std::span<const Fr> scalars, Order order) {
     TestArray<Affine<F>> b(bases);
     TestArray<Fr> s(scalars);
     gpu::DeviceMemory workspace = gpu::test_memory(plan.workspace_bytes);
     auto stream = gpu::Stream::make(0).value();
-    auto result = run<F>(plan, b.span().as_const(), s.span(), order, workspace.bytes(), stream);
+    auto result = run<F>(plan, on_device<F>(b), s.span().template as<device::Fr>(), order, workspace.bytes(), stream);
     EXPECT_TRUE(result) << result.error().message;
     return result ? *result : Xyzz<F>::infinity();
   }
@@ -96,7 +101,7 @@ TYPED_TEST(DeviceMsm, EqualsHostAtManySizes) {
     if (i % 3 == 1)
       p = device_plan_with({n, this->kG2}, 4 + static_cast<unsigned>(this->random() % 10),
                            1 + static_cast<unsigned>(this->random() % 4));
-    ASSERT_EQ(this->on_device(p, bases, scalars, Order::kNatural), on_host<F>(bases, scalars))
+    ASSERT_EQ(this->compute(p, bases, scalars, Order::kNatural), on_host<F>(bases, scalars))
         << n << " points, scalars of kind " << i % 5 << ", window " << p.window_bits << ", at once "
         << p.windows_at_once;
   }
@@ -111,8 +116,7 @@ TYPED_TEST(DeviceMsm, EveryWindowWidth) {
   const Xyzz<F> want = on_host<F>(points, scalars);
   for (unsigned bits = 4; bits <= 17; bits++) {
     for (unsigned at_once : {1u, 2u, 64u}) {
-      ASSERT_EQ(this->on_device(device_plan_with({n, this->kG2}, bits, at_once), points, scalars, Order::kNatural),
-                want)
+      ASSERT_EQ(this->compute(device_plan_with({n, this->kG2}, bits, at_once), points, scalars, Order::kNatural), want)
           << bits << " bits, " << at_once << " at once";
     }
   }
@@ -136,7 +140,7 @@ TYPED_TEST(DeviceMsm, BitReversedScalars) {
     const DevicePlan p = device_plan({n, this->kG2}).value();
     Xyzz<F> want = n == 1 ? Xyzz<F>::infinity() : on_host<F>(bases, std::span(scalars).first(n - 1));
     if (n == 1) continue;  // no base at all
-    ASSERT_EQ(this->on_device(p, bases, reversed, Order::kBitReversed), want) << n;
+    ASSERT_EQ(this->compute(p, bases, reversed, Order::kBitReversed), want) << n;
   }
 }
 
@@ -158,8 +162,9 @@ TYPED_TEST(DeviceMsm, Positions) {
   const DevicePlan p = device_plan({n, this->kG2}).value();
   gpu::DeviceMemory workspace = gpu::test_memory(p.workspace_bytes);
   auto stream = gpu::Stream::make(0).value();
-  ASSERT_TRUE(prepare(p, s.span(), Order::kNatural, stream));
-  auto got = sum<F>(p, b.span().as_const(), s.span().as_const(), at.span().as_const(), workspace.bytes(), stream);
+  ASSERT_TRUE(prepare(p, s.span().template as<device::Fr>(), Order::kNatural, stream));
+  auto got = sum<F>(p, on_device<F>(b), s.span().template as<const device::Fr>(), at.span().as_const(),
+                    workspace.bytes(), stream);
   ASSERT_TRUE(got) << got.error().message;
   EXPECT_EQ(*got, on_host<F>(chosen, scalars));
 }
@@ -180,7 +185,7 @@ TYPED_TEST(DeviceMsm, ListedPoints) {
     TestArray<uint32_t> l{std::span<const uint32_t>(list)};
     for (uint64_t bytes : {listed_bytes<F>(0), listed_bytes<F>(3000), listed_bytes<F>(n)}) {
       gpu::DeviceMemory workspace = gpu::test_memory(bytes);
-      auto got = sum_listed<F>(b.span().as_const(), l.span().as_const(), workspace.bytes(), stream);
+      auto got = sum_listed<F>(on_device<F>(b), l.span().as_const(), workspace.bytes(), stream);
       ASSERT_TRUE(got) << got.error().message;
       ASSERT_EQ(*got, want) << n << " points in " << bytes << " bytes";
     }

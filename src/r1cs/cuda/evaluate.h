@@ -7,7 +7,7 @@
 
 namespace cuzk::r1cs {
 
-// upload(make_circuit_tables(circuit), memory, stream). 87 MiB for 32 GiB PoRep.
+// upload(make_circuit_tables(circuit), memory, stream). 88 MiB for 32 GiB PoRep.
 using DeviceCircuit = CircuitTables<DeviceArray>;
 
 struct DeviceWitness {

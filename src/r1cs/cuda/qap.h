@@ -5,7 +5,7 @@
 
 namespace cuzk::r1cs {
 
-// upload(make_column_tables(circuit), memory, stream). 84 MiB for 32 GiB PoRep.
+// upload(make_column_tables(circuit), memory, stream). 85 MiB for 32 GiB PoRep.
 using DeviceColumns = ColumnTables<DeviceArray>;
 
 // out[i] = first * ratio^i
@@ -23,7 +23,8 @@ uint64_t column_sums_scratch_bytes(const ColumnTables<Array>& columns) {
 }
 // out[i] = sum over the rows q of (coefficient of variable i in matrix m of row q) * row_values[q], inputs first, then
 // auxiliary variables. Row values are also those of the appended rows (input i) * (0) = (0). With Lagrange values at
-// tau these are A_i(tau), B_i(tau), C_i(tau) for m = 0, 1, 2. kInternal where lengths differ.
+// tau these are A_i(tau), B_i(tau), C_i(tau) for m = 0, 1, 2. kInternal where lengths differ. 32 GiB PoRep: 9.6, 4.5
+// and 6.8 ms on an H200, after 16.5 for lagrange_at.
 Status column_sums(const DeviceCircuit& circuit, const DeviceColumns& columns, unsigned m,
                    gpu::DeviceSpan<const device::Fr> row_values, gpu::DeviceSpan<device::Fr> out,
                    gpu::DeviceSpan<std::byte> scratch, const gpu::Stream& stream);

@@ -1,5 +1,5 @@
 // Linked in place of the .cu files where there is no CUDA compiler.
-#include "groth16/cuda/prove/prove.h"
+#include "groth16/cuda/prover/prove.h"
 
 namespace cuzk::groth16 {
 namespace {
@@ -8,12 +8,14 @@ tl::unexpected<Error> absent() { return fail(Code::kUnavailable, "this build has
 
 }  // namespace
 
+ProvingPoints points_of(const DeviceParameters&) { return {}; }
+ProvingPoints points_of(const Parameters&) { return {}; }
 uint64_t DeviceProver::resident_bytes(const r1cs::Circuit&) { return 0; }
 Result<DeviceProver> DeviceProver::make(const r1cs::Circuit&, gpu::DeviceMemory, const gpu::Stream&) {
   return absent();
 }
-Result<uint64_t> DeviceProver::workspace_bytes(uint64_t) const { return absent(); }
-Result<Pending> DeviceProver::start(const DeviceParameters&, const r1cs::Witness&, gpu::DeviceSpan<std::byte>,
+Result<uint64_t> DeviceProver::workspace_bytes(bool, uint64_t) const { return absent(); }
+Result<Pending> DeviceProver::start(const ProvingPoints&, const r1cs::Witness&, gpu::DeviceSpan<std::byte>,
                                     const gpu::Stream&, ProveTimes*) const {
   return absent();
 }

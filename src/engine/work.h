@@ -1,0 +1,61 @@
+#pragma once
+// What the engine keeps of a job, and of a partition on its way.
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "engine/backend.h"
+#include "engine/job.h"
+#include "engine/scheduler.h"
+#include "groth16/circuit_source.h"
+
+namespace cuzk::engine {
+
+// What is to be proved, with the memory it takes.
+struct Statement {
+  mem::Reservation memory;
+  mem::Ledger::Entry entry;
+  std::shared_ptr<const groth16::CircuitSource> source;
+};
+
+// What changes in a job is guarded by the engine's mutex.
+struct Job {
+  const std::string id, kind;
+  const Priority priority;
+  const Bytes32 payload_digest;
+  const JobId number;  // in order of submission, from 1
+  const Clock::time_point submitted;
+
+  State state = State::kParsing;
+  bool may_parse = false;                // the scheduler said so
+  std::optional<Error> refused;          // there was no memory for the statement all the same
+  std::shared_ptr<Statement> statement;  // from then until the end
+  size_t circuit = SIZE_MAX;
+  Bytes proof;  // its partitions' proofs; a gap until the last is placed
+  std::optional<Error> error;
+  StageTimes times;
+  Clock::time_point enqueued, ended;
+  size_t watchers = 0;
+};
+
+// A partition between the beginning of its synthesis and its end. Its stages follow each other, so nothing in it is
+// used by two threads at a time.
+struct Work {
+  std::shared_ptr<Job> job;
+  std::shared_ptr<const Statement> statement;
+  uint32_t partition = 0;
+  unsigned attempt = 1;
+  bool check_rows = false;
+  size_t device = kNoDevice;
+  Setting setting;  // parameters from the device stage on
+  Memory memory;    // for the next stage
+  Status granted;   // whether there was memory for it
+  std::optional<r1cs::Witness> witness;
+  std::unique_ptr<Pending> pending;
+  Entries entries, scratch;  // in the ledger
+
+  PartitionId id() const { return {job->number, partition}; }
+};
+
+}  // namespace cuzk::engine
