@@ -13,6 +13,7 @@ namespace {
 
 using testing::data;
 using ::testing::EndsWith;
+using ::testing::HasSubstr;
 using testing::read_file;
 using testing::TemporaryFolder;
 using testing::write_file;
@@ -102,7 +103,7 @@ TEST_F(DeviceParams, EveryBadPointIsNamed) {
   const auto bad_path = folder_ / "bad.params";
   for (size_t s = 1; s < layout.sections.size(); s++) {
     const Section& section = layout.sections[s];
-    for (uint64_t index : {uint64_t{0}, section.count / 2, section.count - 1}) {
+    for (uint64_t index : {uint64_t{0}, section.count - 1}) {
       const auto expect_named = [&](auto&& change, std::string_view why) {
         Bytes bad = good;
         change(&bad[section.offset + index * section.point_bytes]);
@@ -110,16 +111,17 @@ TEST_F(DeviceParams, EveryBadPointIsNamed) {
         for (Check check : {Check::kCanonical, Check::kFull}) {
           const LoadOptions options{.check = check, .remember = false};
           const auto on_host = load_params(bad_path, std::nullopt, options, pool);
-          const auto on_device = load(bad_path, options, 20 * 192);
+          const auto on_device = load(bad_path, options, 200 * 192);
           ASSERT_EQ(bool{on_device}, bool{on_host}) << section.name << index << why;
-          if (on_host) continue;
+          if (on_host) {
+            EXPECT_EQ(check, Check::kCanonical) << why;
+            continue;
+          }
           EXPECT_EQ(on_device.error().message, on_host.error().message);
           EXPECT_EQ(on_device.error().code, Code::kInvalidParams);
+          EXPECT_THAT(on_device.error().message, HasSubstr(fmt::format("{}[{}]", section.name, index)));
+          EXPECT_THAT(on_device.error().message, HasSubstr(std::string(why)));
         }
-        const auto full = load(bad_path, {.remember = false});
-        ASSERT_FALSE(full) << why;
-        EXPECT_THAT(full.error().message, ::testing::HasSubstr(fmt::format("{}[{}]", section.name, index)));
-        EXPECT_THAT(full.error().message, ::testing::HasSubstr(why));
       };
       expect_named([&](uint8_t* at) { at[0] |= 0x80; }, "compression flag");
       expect_named([&](uint8_t* at) { at[0] |= 0x20; }, "sign flag");
@@ -140,7 +142,7 @@ TEST_F(DeviceParams, EveryBadPointIsNamed) {
       write_file(bad_path, bad);
       const auto loaded = load(bad_path, {.remember = false}, 1000);
       ASSERT_FALSE(loaded);
-      EXPECT_THAT(loaded.error().message, ::testing::HasSubstr(fmt::format("{}[{}]", layout.sections[s].name, index)));
+      EXPECT_THAT(loaded.error().message, HasSubstr(fmt::format("{}[{}]", layout.sections[s].name, index)));
     }
   }
 }
@@ -240,7 +242,7 @@ TEST(DeviceSetup, RefusesWhatTheHostRefuses) {
   }
   Toxic toxic = good;
   toxic.tau = -Fr::one();
-  EXPECT_THAT(message(toxic, scalars), ::testing::HasSubstr("domain"));
+  EXPECT_THAT(message(toxic, scalars), HasSubstr("domain"));
   const auto with_zero = [&](std::vector<Fr> HostScalars::*section, size_t index) {
     HostScalars changed = scalars;
     (changed.*section)[index] = Fr::zero();
