@@ -155,6 +155,10 @@ class Scheduler {
   size_t users(size_t circuit, size_t device) const;
   // Who waits and what is taken, for a log.
   std::string describe() const;
+  // Whether the device could run it if nothing else were there; the needs are known.
+  bool fits_on(size_t circuit, size_t device, Priority priority) const {
+    return can_hold(circuits_[circuit], device, priority);
+  }
   // Why a job of this class can never run, or none.
   std::optional<Error> never_fits(size_t circuit, Priority priority) const;
 
