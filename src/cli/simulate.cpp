@@ -139,8 +139,8 @@ Result<Profile> parse_profile(const std::string& text) {
   });
   CUZK_TRY(root.status());
   if (profile.devices.empty() || profile.devices.size() > 64 || profile.circuits.empty() || profile.memory_bytes == 0 ||
-      profile.policy.partition_workers == 0 || profile.policy.finishers == 0)
-    return fail(Code::kUsage, "memory, 1 to 64 devices, a circuit and at least one worker of each kind are wanted");
+      profile.policy.partition_workers == 0)
+    return fail(Code::kUsage, "memory, 1 to 64 devices, a circuit and at least one worker are wanted");
   return profile;
 }
 
