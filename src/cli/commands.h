@@ -98,6 +98,22 @@ struct BenchOptions {
 // Proofs of a made-up sector through the engine, with development parameters made on the device; every one is verified.
 Result<int> bench(const BenchOptions& options, Context& context);
 
+struct SimulateOptions {
+  std::string profile = "published";  // or a JSON file
+  bool old_policy = false;            // of the engine before this one; "published" only
+  std::optional<uint64_t> partition_workers, gpu_workers, memory_bytes;
+  uint64_t proofs = 30, concurrent = 15;
+  uint64_t rows = 20;  // of the timeline
+};
+Result<int> simulate(const SimulateOptions& options, Context& context);
+
+struct PlanOptions {
+  std::vector<std::string> circuits;  // such as "porep-32GiB"; none: all of 32 GiB
+  std::optional<uint64_t> memory_bytes;
+  uint64_t partition_workers = 0;  // 0: a core each
+};
+Result<int> plan(const PlanOptions& options, Context& context);
+
 struct StatusOptions {
   std::string daemon;
   unsigned wait_seconds = 0;

@@ -193,6 +193,26 @@ class Tool {
     sub->add_option("--seed", bench_.seed, "Of the sector and of the parameters");
     sub->add_flag("--steps", bench_.steps, "Time each step of a partition, which costs some overlap");
 
+    sub =
+        command(app_, "simulate", "Say what an engine with these settings would do: pace, memory, idle time, timeline",
+                simulate_, simulate);
+    sub->add_option("--profile", simulate_.profile,
+                    "published (755 GiB, 96 cores, one 16 GB card), or a JSON file (docs/formats/profile.md)");
+    sub->add_flag("--old-policy", simulate_.old_policy, "As the engine before this one; with --profile published");
+    sub->add_option("--partition-workers", simulate_.partition_workers,
+                    "Partitions in synthesis or waiting for a device")
+        ->check(CLI::Range(1, 4096));
+    sub->add_option("--gpu-workers", simulate_.gpu_workers, "Workers of each device")->check(CLI::Range(1, 64));
+    sub->add_option("--memory", simulate_.memory_bytes, "Host memory that the engine may use")->transform(size_text());
+    sub->add_option("--proofs", simulate_.proofs, "How many in all")->check(CLI::Range(1, 100'000));
+    sub->add_option("--concurrent", simulate_.concurrent, "How many at a time")->check(CLI::Range(1, 10'000));
+    sub->add_option("--rows", simulate_.rows, "Rows of the timeline")->check(CLI::Range(0, 10'000));
+
+    sub = command(app_, "plan", "Say what fits this machine, and why", plan_, plan);
+    sub->add_option("--circuit", plan_.circuits, "Such as porep-32GiB or window-2KiB; default: those of 32 GiB");
+    sub->add_option("--memory", plan_.memory_bytes, "Host memory that the engine may use")->transform(size_text());
+    sub->add_option("--partition-workers", plan_.partition_workers, "0: one a core")->check(CLI::Range(0, 4096));
+
     sub = command(app_, "status", "Ask a running daemon for its status", status_, status);
     sub->add_option("--daemon", status_.daemon, "Its address: unix:///path or host:port")->required();
     sub->add_option("--wait", status_.wait_seconds, "Seconds that it may take to come up")->check(CLI::Range(0, 3600));
@@ -211,6 +231,8 @@ class Tool {
   VanillaOptions vanilla_;
   VanillaFolderOptions vanilla_folder_;
   InspectOptions inspect_;
+  SimulateOptions simulate_;
+  PlanOptions plan_;
   StatusOptions status_;
   BenchOptions bench_;
 };

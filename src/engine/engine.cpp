@@ -34,14 +34,6 @@ std::vector<DeviceSpec> specs(const std::vector<Device>& devices) {
   return list;
 }
 
-// As many threads as there are places at all stages, so that no decision waits for a thread, and one that drops and
-// evicts meanwhile.
-size_t threads_for(const Policy& policy, const std::vector<Device>& devices) {
-  size_t places = policy.partition_workers + policy.loaders + policy.finishers, stages = 3;
-  for (const Device& device : devices) places += device.spec.workers, stages++;
-  return places + stages * (policy.high.lanes + policy.critical.lanes) + 1;
-}
-
 void log_end(const Job& job) {
   auto in_seconds = [](Clock::duration time) { return std::chrono::duration<double>(time).count(); };
   if (job.error) {
@@ -67,7 +59,6 @@ Engine::Engine(Options options, CircuitStore& circuits, ParamsStore& params, std
       pool_(pool),
       budget_(pools(options_.policy, devices_)),
       scheduler_(options_.policy, specs(devices_)) {
-  for (size_t i = 0; i < threads_for(options_.policy, devices_); i++) threads_.emplace_back([this] { work(); });
   threads_.emplace_back([this] { keep_time(); });
 }
 
@@ -178,13 +169,21 @@ Snapshot Engine::snapshot() {
   snapshot.ledger = ledger_.lines();
   std::lock_guard lock(mutex_);
   forget_old_results();
-  for (ParamsStore::Loaded& each : snapshot.params)
-    each.users = static_cast<uint32_t>(scheduler_.users(scheduler_.circuit(each.circuit_id), each.device));
+  for (ParamsStore::Loaded& each : snapshot.params) {
+    const size_t circuit = scheduler_.circuit(each.circuit_id);
+    each.users = static_cast<uint32_t>(scheduler_.users(circuit, each.device));
+    each.idle = options_.now() - scheduler_.last_used(circuit, each.device);
+  }
   for (size_t d = 0; d < devices_.size(); d++)
     snapshot.devices.push_back({devices_[d].spec.name, scheduler_.health(d)});
-  for (const auto& [number, job] : open_) {
-    KindCount& count = snapshot.kinds[job->kind];
-    (job->state == State::kRunning ? count.running : count.waiting)++;
+  for (const auto& view : scheduler_.jobs()) {
+    auto found = open_.find(view.id);
+    if (found == open_.end()) continue;  // it has ended, and a stage still runs
+    const Job& job = *found->second;
+    KindCount& count = snapshot.kinds[job.kind];
+    (job.state == State::kRunning ? count.running : count.waiting)++;
+    snapshot.jobs.push_back(
+        {job.id, job.kind, job.priority, job.state, options_.now() - job.submitted, scheduler_.steps(view.id)});
   }
   snapshot.completed = completed_;
   snapshot.failed = failed_;
@@ -361,15 +360,22 @@ void Engine::let_go(PartitionId id) {
   lock.unlock();  // a device may take its time to give memory back
 }
 
+// The scheduler bounds how much runs at a time, so a task never waits for a thread: one is made where all are busy.
 void Engine::post(std::function<void()> task) {
   tasks_.push_back(std::move(task));
-  posted_.notify_one();
+  if (tasks_.size() > idle_threads_) {
+    threads_.emplace_back([this] { work(); });
+  } else {
+    posted_.notify_one();
+  }
 }
 
 void Engine::work() {
   std::unique_lock lock(mutex_);
   while (true) {
+    idle_threads_++;
     posted_.wait(lock, [&] { return stopping_ || !tasks_.empty(); });
+    idle_threads_--;
     if (tasks_.empty()) return;
     std::function<void()> task = std::move(tasks_.front());
     tasks_.pop_front();

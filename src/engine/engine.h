@@ -48,6 +48,14 @@ struct Snapshot {
     Scheduler::Health health;
   };
   std::vector<Device> devices;
+  struct Job {
+    std::string id, kind;
+    Priority priority;
+    State state;
+    Clock::duration age;  // since submission
+    std::vector<Scheduler::Step> partitions;
+  };
+  std::vector<Job> jobs;  // not yet ended, in order of service
   uint64_t completed = 0, failed = 0;
 };
 
@@ -111,6 +119,7 @@ class Engine {
   void load_params(size_t circuit, size_t device, Result<Memory> memory);
   void evict_resident(size_t circuit, size_t device);
   Status synthesise(Work& work);
+  Status check(const Work& work, const r1cs::Witness& witness);
   Status start(Work& work);
   Status finish(Work& work);
   Status verify(const Work& work, const groth16::Proof& proof);
@@ -171,8 +180,8 @@ class Engine {
   std::map<size_t, Preload> preloads_;  // by the scheduler's number of the circuit
   std::deque<std::function<void()>> tasks_;
   JobId next_job_ = 1;
-  size_t busy_ = 0;     // threads with a task
-  size_t parsing_ = 0;  // callers of submit() who parse
+  size_t busy_ = 0, idle_threads_ = 0;  // threads with a task, and without
+  size_t parsing_ = 0;                  // callers of submit() who parse
   uint64_t completed_ = 0, failed_ = 0;
   bool stopping_ = false;
   std::vector<std::jthread> threads_;

@@ -335,6 +335,45 @@ TEST_F(EngineTest, AnUnsatisfiedWitnessNamesItsRow) {
   EXPECT_EQ(backend.starts, 1);
 }
 
+TEST_F(EngineTest, AStatementThatContradictsItselfIsNotTheDevicesFault) {
+  struct Contradiction final : CubicSource {
+    Contradiction() : CubicSource({5}) {}
+    Result<std::vector<Fr>> public_inputs(uint32_t) const override { return std::vector<Fr>{Fr::from_u64(26)}; }
+  };
+  auto engine = make(options());
+  Request asked = request("id", {5});
+  asked.parse = []() -> Result<std::shared_ptr<const groth16::CircuitSource>> {
+    return std::make_shared<Contradiction>();
+  };
+  const Outcome outcome = *engine->await(*engine->submit(asked));
+  ASSERT_EQ(outcome.state, State::kFailed);
+  EXPECT_EQ(outcome.error->code, Code::kInternal);
+  EXPECT_EQ(backend.starts, 1);
+  EXPECT_EQ(engine->snapshot().devices[0].health.failures, 0u);
+}
+
+TEST_F(EngineTest, SnapshotsShowWherePartitionsAre) {
+  std::latch started(1), go(1);
+  backend.on_start = [&](int, r1cs::Witness&) {
+    started.count_down();
+    go.wait();
+  };
+  auto engine = make(options());
+  auto ticket = engine->submit(request("id", {1, 2, 3}, Priority::kHigh));
+  started.wait();
+  const Snapshot snapshot = engine->snapshot();
+  ASSERT_EQ(snapshot.jobs.size(), 1u);
+  EXPECT_EQ(snapshot.jobs[0].id, "id");
+  EXPECT_EQ(snapshot.jobs[0].priority, Priority::kHigh);
+  EXPECT_EQ(snapshot.jobs[0].state, State::kRunning);
+  EXPECT_EQ(snapshot.jobs[0].partitions.size(), 3u);
+  EXPECT_EQ(snapshot.jobs[0].partitions[0], Scheduler::Step::kStarting);
+  EXPECT_EQ(snapshot.devices[0].health.running, 1u);
+  go.count_down();
+  EXPECT_EQ(engine->await(*ticket)->state, State::kCompleted);
+  EXPECT_TRUE(engine->snapshot().jobs.empty());
+}
+
 TEST_F(EngineTest, ExceptionsBecomeErrorsOfTheirJob) {
   auto engine = make(options());
   Request broken = request("parse", {1});

@@ -70,8 +70,10 @@ Result<Engine::Admission> Engine::admit(Request request) {
 }
 
 void Engine::parse(Job& job, const std::function<Result<Source>()>& to_source) {
-  Result<Source> source = timed(job, Stage::kParse, [&] { return guarded<Source>(to_source); });
-  if (job.refused) source = tl::unexpected(*job.refused);
+  Result<Source> source = timed(job, Stage::kParse, [&]() -> Result<Source> {
+    if (job.refused) return tl::unexpected(*job.refused);
+    return guarded<Source>(to_source);
+  });
   if (source && (*source)->partitions() == 0)
     source = fail(Code::kInvalidInput, "the payload holds no partition to prove");
   std::lock_guard lock(mutex_);
@@ -151,12 +153,19 @@ Status Engine::synthesise(Work& work) {
   auto witness = timed(*work.job, Stage::kSynthesise,
                        [&] { return work.statement->source->synthesise(work.partition, *work.setting.circuit); });
   if (!witness) return in_partition(work, "synthesis", std::move(witness).error());
-  if (work.check_rows) {
-    // A witness that breaks a row cannot be proved however often it is tried.
-    Error cause = groth16::explain_failure(*work.setting.circuit, *witness, pool_);
-    if (cause.code == Code::kUnsatisfied) return in_partition(work, "prove", std::move(cause));
-  }
+  if (work.check_rows) CUZK_TRY(check(work, *witness));
   work.witness = std::move(*witness);
+  return {};
+}
+
+// A proof of this partition did not verify. Where the witness is the reason, another attempt is of no use.
+Status Engine::check(const Work& work, const r1cs::Witness& witness) {
+  Error cause = groth16::explain_failure(*work.setting.circuit, witness, pool_);
+  if (cause.code == Code::kUnsatisfied) return in_partition(work, "prove", std::move(cause));
+  CUZK_TRY_ASSIGN(std::vector<Fr> inputs, work.statement->source->public_inputs(work.partition));
+  if (!std::equal(inputs.begin(), inputs.end(), witness.inputs.begin() + 1, witness.inputs.end()))
+    return fail(Code::kInternal, "partition {}: the witness has other public inputs than the statement",
+                work.partition);
   return {};
 }
 

@@ -52,7 +52,7 @@ struct Policy {
   size_t partition_workers = 1;
   size_t parsers = 2;
   size_t loaders = 2;
-  size_t finishers = 1;
+  size_t finishers = 0;      // 0: as many as device workers
   size_t max_waiting = 256;  // jobs parsing or waiting; one more is refused
 
   // Memory. Requests have a part of their own, so jobs that wait cannot take what partitions need to go on.

@@ -23,7 +23,9 @@ Capacity memory(uint64_t total, uint64_t for_high, uint64_t for_critical) {
 Scheduler::Scheduler(Policy policy, std::vector<DeviceSpec> devices) : policy_(std::move(policy)) {
   const Reserve &high = policy_.high, &critical = policy_.critical;
   auto places = [&](size_t open) { return Capacity(open, high.lanes, critical.lanes); };
+  size_t workers = 0;
   for (DeviceSpec& spec : devices) {
+    workers += spec.workers;
     Device& device = devices_.emplace_back();
     device.lanes = places(spec.workers);
     device.memory.capacity = memory(spec.memory_bytes, high.device_bytes, critical.device_bytes);
@@ -35,7 +37,7 @@ Scheduler::Scheduler(Policy policy, std::vector<DeviceSpec> devices) : policy_(s
   parsers_ = places(policy_.parsers);
   loaders_ = places(policy_.loaders);
   permits_ = places(policy_.partition_workers);
-  finishers_ = places(policy_.finishers);
+  finishers_ = places(policy_.finishers > 0 ? policy_.finishers : workers);
 }
 
 size_t Scheduler::circuit(const std::string& id) {
@@ -325,9 +327,10 @@ void Scheduler::dropped(PartitionId id, Time now) {
 
 void Scheduler::shrunk(PartitionId id, Footprint left, Time now) {
   now_ = now;
-  Job& job = *find(id.job);
-  Partition& partition = job.partitions[id.index];
-  shrink(job, partition, {std::min(left.host, partition.held.host), std::min(left.device, partition.held.device)});
+  Job* job = find(id.job);
+  if (!job) return;
+  Partition& partition = job->partitions[id.index];
+  shrink(*job, partition, {std::min(left.host, partition.held.host), std::min(left.device, partition.held.device)});
 }
 
 void Scheduler::move(Job& job, Partition& partition, Step step) {
@@ -408,6 +411,14 @@ std::vector<Scheduler::JobView> Scheduler::jobs() const {
   return views;
 }
 
+std::vector<Scheduler::Step> Scheduler::steps(JobId id) const {
+  std::vector<Step> steps;
+  if (auto key = keys_.find(id); key != keys_.end()) {
+    for (const Partition& partition : jobs_.at(key->second).partitions) steps.push_back(partition.step);
+  }
+  return steps;
+}
+
 Scheduler::Usage Scheduler::device_memory(size_t device) const {
   const Capacity& memory = devices_[device].memory.capacity;
   return {memory.used(), memory.limit(Priority::kCritical)};
@@ -453,8 +464,6 @@ std::string Scheduler::describe() const {
   }
   return text;
 }
-
-size_t Scheduler::users(size_t circuit, size_t device) const { return resident_of(circuit, device).users; }
 
 std::optional<Time> Scheduler::wake_time() const {
   std::optional<Time> first;

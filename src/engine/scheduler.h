@@ -137,6 +137,7 @@ class Scheduler {
   };
   // Those not over yet, in order of service.
   std::vector<JobView> jobs() const;
+  std::vector<Step> steps(JobId id) const;  // of its partitions
   struct Usage {
     uint64_t used, limit;
   };
@@ -151,10 +152,15 @@ class Scheduler {
   Health health(size_t device) const;
   enum class Residency : uint8_t { kAbsent, kLoading, kReady, kEvicting };
   Residency resident(size_t circuit, size_t device) const;  // kNoDevice: the circuit itself
-  // Partitions that hold it.
-  size_t users(size_t circuit, size_t device) const;
+  // Partitions that hold it, and when the last one let it go or took it.
+  size_t users(size_t circuit, size_t device) const { return resident_of(circuit, device).users; }
+  Time last_used(size_t circuit, size_t device) const { return resident_of(circuit, device).last_used; }
   // Who waits and what is taken, for a log.
   std::string describe() const;
+  // Whether the device could run it if nothing else were there; the needs are known.
+  bool fits_on(size_t circuit, size_t device, Priority priority) const {
+    return can_hold(circuits_[circuit], device, priority);
+  }
   // Why a job of this class can never run, or none.
   std::optional<Error> never_fits(size_t circuit, Priority priority) const;
 

@@ -92,6 +92,8 @@ Workload random_workload(Random& random, const Profile& profile) {
     if (random.chance(0.15)) submission.cancel_at = submission.at + random.seconds(20);
     workload.submissions.push_back(submission);
   }
+  for (uint64_t wishes = random.chance(0.5) ? 0 : random.below(5); wishes > 0; wishes--)
+    workload.wishes.push_back({random.seconds(50), random.below(profile.circuits.size()), random.chance(0.7)});
   return workload;
 }
 

@@ -27,6 +27,11 @@ class Simulation {
     load_all();
     for (const Submission& submission : workload_.submissions)
       schedule(submission.at, [this, submission] { submit(submission); });
+    for (const Workload::Wish& wish : workload_.wishes) {
+      schedule(wish.at, [this, wish] {
+        wish.loaded ? scheduler_.preload(wish.circuit) : (void)scheduler_.unload(wish.circuit);
+      });
+    }
     left_ = workload_.jobs;
     for (size_t i = 0; i < workload_.concurrent; i++) submit_next();
     for (size_t rounds = 0; rounds < hooks_.max_rounds; rounds++) {

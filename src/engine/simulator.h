@@ -51,6 +51,13 @@ struct Workload {
   // Besides: so many jobs of a circuit, at most so many at a time, the next as soon as one ends.
   size_t jobs = 0, concurrent = 1, circuit = 0;
   Priority priority = Priority::kNormal;
+  // When an operator asks for a circuit to be loaded, or evicted.
+  struct Wish {
+    double at;
+    size_t circuit;
+    bool loaded;
+  };
+  std::vector<Wish> wishes;
 };
 
 // Live host memory by class, as the engine's ledger names them (memory.h).

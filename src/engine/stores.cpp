@@ -84,9 +84,8 @@ std::vector<ParamsStore::Loaded> ParamsStore::loaded() const {
   std::lock_guard lock(mutex_);
   std::vector<Loaded> list;
   for (const auto& [key, stored] : params_) {
-    const auto users = stored.value ? static_cast<uint32_t>(stored.value.use_count() - 1) : 0;
-    list.push_back({key.first, key.second, stored.value ? stored.value->tier() : Tier::kCold, stored.bytes, users,
-                    stored.load_time});
+    const Tier tier = stored.value ? stored.value->tier() : Tier::kCold;
+    list.push_back({key.first, key.second, tier, stored.bytes, stored.load_time});
   }
   return list;
 }

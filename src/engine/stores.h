@@ -72,8 +72,9 @@ class ParamsStore {
     size_t device;
     Tier tier;       // kCold: evicted since
     uint64_t bytes;  // of host and device
-    uint32_t users;  // partitions under way that hold them
     Clock::duration load_time;
+    uint32_t users = 0;      // partitions under way that hold them; the engine knows
+    Clock::duration idle{};  // since their last use; the engine knows
   };
   std::vector<Loaded> loaded() const;
 

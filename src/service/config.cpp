@@ -8,6 +8,7 @@
 #include <functional>
 #include <sstream>
 
+#include "base/bytes.h"
 #include "service/listener.h"
 #include "service/units.h"
 
@@ -45,6 +46,16 @@ Read path_into(std::filesystem::path Config::*member) {
 Read count_into(size_t Config::*member, int64_t least, int64_t most) {
   return [=](const toml::node& node, Config& config) -> Status {
     CUZK_TRY_ASSIGN(config.*member, count_of(node, least, most));
+    return {};
+  };
+}
+
+// A size, or "auto" for none.
+Read size_into(std::optional<uint64_t> Config::*member) {
+  return [member](const toml::node& node, Config& config) -> Status {
+    CUZK_TRY_ASSIGN(std::string text, text_of(node));
+    if (text == "auto") return {};
+    CUZK_TRY_ASSIGN(config.*member, parse_size(text));
     return {};
   };
 }
@@ -113,8 +124,13 @@ const std::vector<Setting>& settings() {
       {"srs.circuit_cache", "folder of compiled circuits; default: param_cache", path_into(&Config::circuit_cache)},
       {"srs.files", "table of circuit id = \"file\", looked up before param_cache", read_files},
       {"synthesis.threads", "threads of the arithmetic; 0: one a core", count_into(&Config::threads, 0, kMaxThreads)},
-      {"synthesis.partition_workers", "partitions at a time; 0: one",
+      {"synthesis.partition_workers",
+       "partitions in synthesis or waiting for a device; 0: one a thread, if memory allows",
        count_into(&Config::partition_workers, 0, kMaxThreads)},
+      {"memory.total_budget", "host memory to use, such as \"256GiB\"; \"auto\": what machine and cgroup leave",
+       size_into(&Config::total_budget)},
+      {"memory.safety_margin", "how much of it is left to the rest of the process; \"auto\": 1/8, at most 5GiB",
+       size_into(&Config::safety_margin)},
       {"scheduler.max_queue", "jobs that may wait", count_into(&Config::max_waiting, 1, 1'000'000)},
       {"scheduler.result_ttl", "how long a result is kept, such as \"1h\"", duration_into(&Config::result_ttl)},
       {"logging.level", "trace, debug, info, warn or error",
@@ -126,8 +142,6 @@ const std::vector<Setting>& settings() {
       {"logging.format", "text or json", choice_into<bool>(&Config::log_json, {{"text", false}, {"json", true}})},
       {"daemon.status_listen", "", nullptr},
       {"srs.preload", "", nullptr},
-      {"memory.total_budget", "", nullptr},
-      {"memory.safety_margin", "", nullptr},
       {"memory.eviction_min_idle", "", nullptr},
       {"memory.pinned_budget", "", nullptr},
       {"memory.working_memory_budget", "", nullptr},

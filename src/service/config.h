@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,9 @@ struct Config {
   std::filesystem::path circuit_cache;                       // empty: param_cache
   std::map<std::string, std::filesystem::path> param_files;  // circuit id -> file, before param_cache
   size_t threads = 0;                                        // 0: one a core
-  size_t partition_workers = 0;                              // 0: one
+  size_t partition_workers = 0;                              // 0: one a thread, as far as memory goes
+  std::optional<uint64_t> total_budget;                      // of host memory; absent: what machine and cgroup leave
+  std::optional<uint64_t> safety_margin;                     // of that, for the rest of the process
   size_t max_waiting = 256;
   std::chrono::milliseconds result_ttl = std::chrono::hours(1);
   log::Level log_level = log::Level::kInfo;

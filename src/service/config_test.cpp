@@ -33,6 +33,9 @@ TEST(Config, ReadsEverySetting) {
     [synthesis]
     threads = 3
     partition_workers = 2
+    [memory]
+    total_budget = "256GiB"
+    safety_margin = "5GiB"
     [scheduler]
     max_queue = 7
     result_ttl = 60
@@ -49,6 +52,8 @@ TEST(Config, ReadsEverySetting) {
   EXPECT_EQ(config->param_files.at("porep-2KiB"), "/dev.params");
   EXPECT_EQ(config->threads, 3u);
   EXPECT_EQ(config->partition_workers, 2u);
+  EXPECT_EQ(config->total_budget, uint64_t{256} << 30);
+  EXPECT_EQ(config->safety_margin, uint64_t{5} << 30);
   EXPECT_EQ(config->max_waiting, 7u);
   EXPECT_EQ(config->result_ttl, 60s);
   EXPECT_EQ(config->log_level, log::Level::kWarn);
@@ -80,14 +85,16 @@ TEST(Config, FaultsHaveFileAndLine) {
   EXPECT_THAT(error_of("[scheduler]\nmax_queue = 0"), HasSubstr("from 1"));
   EXPECT_THAT(error_of("[logging]\nlevel = 'loud'"), HasSubstr("'loud' is not one of debug, error, info, trace, warn"));
   EXPECT_THAT(error_of("[srs]\nfiles = 'x'"), HasSubstr("table"));
+  EXPECT_THAT(error_of("[memory]\ntotal_budget = '256G'"),
+              HasSubstr("f.toml:2: memory.total_budget: '256G' is not a size"));
   EXPECT_THAT(error_of("[daemon\n"), HasSubstr("f.toml:1: "));
   EXPECT_THAT(error_of("[daemon]\nlisten = 'a:1'\nlisten = 'a:2'"), HasSubstr("f.toml:3: "));
 }
 
 TEST(Config, OldKeysWarn) {
-  auto config = parse_config("[memory]\ntotal_budget = '256GiB'\n[pipeline]\nenabled = true", "f.toml");
+  auto config = parse_config("[memory]\npinned_budget = '256GiB'\n[pipeline]\nenabled = true", "f.toml");
   ASSERT_TRUE(config) << config.error().message;
-  EXPECT_THAT(config->warnings, ElementsAre("f.toml:2: 'memory.total_budget' has no effect in this version",
+  EXPECT_THAT(config->warnings, ElementsAre("f.toml:2: 'memory.pinned_budget' has no effect in this version",
                                             "f.toml:4: 'pipeline.enabled' has no effect in this version"));
 }
 

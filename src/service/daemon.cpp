@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "engine/engine.h"
+#include "engine/plan.h"
 #include "field/kernels.h"
 #include "service/config.h"
 #include "service/grpc_server.h"
@@ -13,12 +14,16 @@ namespace cuzk::service {
 namespace {
 
 Result<Config> configure(const DaemonOptions& options);
-Status check_machine(const Config& config);
+Result<engine::HostPlan> check_machine(const Config& config);
 
-engine::Options options_of(const Config& config) {
+engine::Options options_of(const Config& config, const engine::HostPlan& memory) {
   engine::Options options;
   options.policy.partition_workers = config.partition_workers;
   options.policy.max_waiting = config.max_waiting;
+  options.policy.host_bytes = memory.host_bytes;
+  options.policy.request_bytes = memory.request_bytes;
+  // A PoSt finds a place at every stage, and in the queue, however much else there is to do.
+  options.policy.high = options.policy.critical = {.lanes = 1, .waiting = 64};
   options.result_ttl = config.result_ttl;
   return options;
 }
@@ -31,12 +36,12 @@ struct Parts {
   std::unique_ptr<engine::Backend> backend;
   engine::Engine engine;
 
-  explicit Parts(const Config& config)
+  Parts(const Config& config, const engine::HostPlan& memory)
       : pool(config.threads),
         circuits(config.circuit_cache.empty() ? config.param_cache : config.circuit_cache),
         params([&config](const std::string& id) { return locate_params(config, id); }),
         backend(engine::make_cpu_backend(pool)),
-        engine(options_of(config), circuits, params, *backend, pool) {}
+        engine(options_of(config, memory), circuits, params, *backend, pool) {}
 };
 
 // SIGTERM and SIGINT are taken by wait_for_signal() alone; threads started later inherit this.
@@ -66,9 +71,9 @@ int wait_for_signal() {
 Result<int> run_daemon(const DaemonOptions& options) {
   CUZK_TRY_ASSIGN(const Config config, configure(options));
   if (options.check_config) return 0;
-  CUZK_TRY(check_machine(config));
+  CUZK_TRY_ASSIGN(const engine::HostPlan memory, check_machine(config));
   hold_signals();
-  Parts parts(config);
+  Parts parts(config, memory);
   CUZK_TRY_ASSIGN(std::unique_ptr<GrpcServer> server,
                   GrpcServer::start(parts.engine, filecoin_sources(parts.pool), config.listen));
   log::info("cuzk-daemon {} ready, serving on {}", CUZK_VERSION, fmt::join(server->addresses(), ", "));
@@ -100,14 +105,18 @@ Result<Config> configure(const DaemonOptions& options) {
   return config;
 }
 
-Status check_machine(const Config& config) {
+Result<engine::HostPlan> check_machine(const Config& config) {
   CUZK_TRY(select_kernels_from_environment());
   log::info("arithmetic kernels: {}", kernels().name);
   if (!std::filesystem::is_directory(config.param_cache)) {
     log::warn("srs.param_cache '{}' is no folder; only parameters named in srs.files will be found",
               config.param_cache.string());
   }
-  return {};
+  CUZK_TRY_ASSIGN(const mem::MemoryLimits limits, mem::memory_limits());
+  engine::HostPlan memory = engine::plan_host(limits, config.total_budget, config.safety_margin);
+  log::info("host memory: {} for partitions and parameters, {} for requests ({})",
+            engine::readable_size(memory.host_bytes), engine::readable_size(memory.request_bytes), memory.source);
+  return memory;
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ class Usage(Programs):
                 done = self.run_tool(flag, program=program)
                 self.assertEqual(done.returncode, 0)
                 self.assertIn(program, done.stdout.lower())
-        for command in ("digest", "witness", "setup", "prove", "verify", "vanilla", "inspect", "status"):
+        for command in ("digest", "witness", "setup", "prove", "verify", "vanilla", "inspect", "simulate", "plan", "status"):
             self.assertIn(command, self.run_tool("--help").stdout)
             self.assertEqual(self.run_tool(command, "--help").returncode, 0)
 
@@ -33,6 +33,10 @@ class Usage(Programs):
         self.fault(2, "prove", "--c1", C1, "--params", "p", "--r", "1", "--out", "p")
         self.fault(2, "status", "--daemon", "nowhere")
         self.fault(2, "--unknown", program="cuzk-daemon")
+        self.fault(2, "plan", "--circuit", "porep")
+        self.fault(2, "simulate", "--memory", "lots")
+        self.assertIn("circuits[0].withness: unknown key",
+                      self.fault(2, "simulate", "--profile", self.write("profile", '{"circuits": [{"withness": "1GiB"}]}')))
 
     def test_bad_input_is_3(self):
         self.fault(3, "digest", "porep", "--sector-size", "3KiB")
@@ -72,6 +76,29 @@ class Answers(Programs):
         for key in ("num_aux", "inputs", "aux_sha256", "a_sha256", "b_sha256", "c_sha256", "satisfied", "first_failure"):
             self.assertEqual(got[key], wanted[key], key)
         self.assertLessEqual({"witness_bytes", "seconds"}, got.keys())
+
+    def test_simulate(self):
+        got = self.tool("simulate", "--partition-workers", 12, "--gpu-workers", 2, "--proofs", 20, "--concurrent", 15, "--rows", 5)
+        self.assertEqual((got["proofs"], got["failed"], got["out_of_memory_seconds"], len(got["timeline"])), (20, 0, None, 5))
+        self.assertAlmostEqual(got["seconds_per_proof"], 37.7, delta=0.15 * 37.7)
+        self.assertLessEqual({"witness", "evaluations", "params", "circuit", "c1", "pending"}, got["peak_bytes_by_class"].keys())
+        accident = self.tool("simulate", "--old-policy", "--partition-workers", 15, "--proofs", 15, code=1)
+        self.assertGreater(accident["out_of_memory_seconds"], 0)
+        self.assertIn("OUT OF MEMORY", self.run_tool("simulate", "--old-policy", "--partition-workers", 15, "--proofs", 15).stdout)
+        # The example of the page about the format.
+        page = (DATA.parent.parent / "docs/formats/profile.md").read_text()
+        example = self.write("profile.json", page.split("```json")[1].split("```")[0])
+        got = self.tool("simulate", "--profile", example, "--proofs", 4, "--concurrent", 2)
+        self.assertEqual((got["profile"], got["proofs"]), ("h200", 4))
+        self.assertEqual(got["peak_device_bytes"], [(45 + 2 * 30) << 30])
+
+    def test_plan(self):
+        got = self.tool("plan", "--circuit", "winning-2KiB", "--circuit", "porep-2KiB", "--memory", "1GiB", code=1)
+        winning, porep = got["circuits"]
+        self.assertEqual((winning["fits"], porep["fits"], porep["partitions_at_once"]), (True, False, 0))
+        self.assertIn("the limit is", porep["reason"])
+        self.assertLessEqual(got["host_bytes"] + got["request_bytes"], 1 << 30)
+        self.assertTrue(self.tool("plan", "--circuit", "winning-2KiB")["circuits"][0]["fits"])
 
     def test_verify(self):
         vk = DATA / "reference/porep-2KiB.vk"

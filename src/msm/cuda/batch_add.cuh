@@ -32,41 +32,43 @@ __device__ __forceinline__ bool may_be_special(const F& x1, const F& x2, const F
 // kernel for each field: what is not told apart by types is told apart by pointers, at no cost beside the arithmetic.
 template <class F>
 struct Sums {
-  const Affine<F>* points;
-  const uint32_t* values = nullptr;  // point number i is points[values[i]], negated with bit 31; or points[i]
+  static constexpr uint32_t kNegated = uint32_t{1} << 31;  // in values
+  static constexpr uint32_t kAlone = uint32_t{1} << 31;    // in pairs
 
-  // Sum j adds elements of bucket keys[j], neighbours from offsets_in on; its sums come from offsets_out on.
-  const uint32_t *keys = nullptr, *offsets_in = nullptr, *offsets_out = nullptr;
+  const Affine<F>* points;
+  const uint32_t* values = nullptr;  // element i is points[values[i]], negated with kNegated; or points[i]
+
+  // Sum j adds elements pairs[j] and pairs[j] + 1, or with kAlone is the first.
+  const uint32_t* pairs = nullptr;
   // Or sum j adds element r of a block of 2 * half and element r + half.
   uint64_t half = 0;
-  // Or sum j adds 2j and 2j + 1, where both are below count.
+  // Or sum j adds elements 2j and 2j + 1, where both are below count.
   uint64_t count = 0;
 
   struct Operands {
-    uint64_t first, second;
+    uint32_t first, second;  // of points, with kNegated
     bool has_second;
   };
   __device__ __forceinline__ Operands operands(uint64_t j) const {
-    if (keys) {
-      const uint32_t k = keys[j], i = offsets_in[k] + 2 * (static_cast<uint32_t>(j) - offsets_out[k]);
-      return {i, i + 1, i + 1 < offsets_in[k + 1]};
+    uint64_t i = 2 * j, step = 1;
+    bool has_second = i + 1 < count;
+    if (pairs) {
+      i = pairs[j] & ~kAlone;
+      has_second = !(pairs[j] & kAlone);
+    } else if (half > 0) {
+      i = j / half * 2 * half + j % half;
+      step = half;
+      has_second = true;
     }
-    if (half > 0) {
-      const uint64_t i = j / half * 2 * half + j % half;
-      return {i, i + half, true};
-    }
-    return {2 * j, 2 * j + 1, 2 * j + 1 < count};
+    const auto element = [&](uint64_t at) { return values ? values[at] : static_cast<uint32_t>(at); };
+    return {element(i), has_second ? element(i + step) : 0, has_second};
   }
-  __device__ __forceinline__ F x(uint64_t i) const { return load(&points[values ? values[i] & ~kNegated : i].x); }
-  __device__ __forceinline__ Affine<F> point(uint64_t i) const {
-    if (!values) return load(points + i);
-    const uint32_t value = values[i];
-    Affine<F> p = load(points + (value & ~kNegated));
-    if (value & kNegated) p.y = -p.y;
+  __device__ __forceinline__ F x(uint32_t place) const { return load(&points[place & ~kNegated].x); }
+  __device__ __forceinline__ Affine<F> point(uint32_t place) const {
+    Affine<F> p = load(points + (place & ~kNegated));
+    if (place & kNegated) p.y = -p.y;
     return p;
   }
-
-  static constexpr uint32_t kNegated = uint32_t{1} << 31;
 };
 
 // Each thread makes up to kMostEach sums with an inversion of its own: one costs as much as 35 products when all lanes
@@ -75,18 +77,23 @@ struct Sums {
 constexpr unsigned kAddThreads = 128, kMostEach = 64;
 
 // out[j] = first + second (or first alone) for j < count. Each thread makes `each` <= kMostEach sums, with consecutive
-// threads on consecutive j. x is read twice: for the product of the denominators and for the sum.
+// threads on consecutive j. x is read twice: for the product of the denominators and for the sum. Where the operands of
+// the next sum are is read while this one is made, so that only one load waits for another.
 template <class F>
 __global__ __launch_bounds__(kAddThreads) void add_pairs(Sums<F> sums, uint64_t count, unsigned each, Affine<F>* out) {
   const uint64_t first = uint64_t{blockIdx.x} * kAddThreads * each + threadIdx.x;
+  if (first >= count) return;
+  const uint64_t left = (count - first + kAddThreads - 1) / kAddThreads;
+  const unsigned mine = left < each ? static_cast<unsigned>(left) : each;
+  const auto operands = [&](unsigned i) { return sums.operands(first + uint64_t{i} * kAddThreads); };
   F prefix[kMostEach];  // in local memory: products of the denominators before
   F product = F::one();
+  auto next = operands(0);
 #pragma unroll 1
-  for (unsigned i = 0; i < each; i++) {
-    const uint64_t j = first + uint64_t{i} * kAddThreads;
-    if (j >= count) break;
+  for (unsigned i = 0; i < mine; i++) {
+    const auto at = next;
+    if (i + 1 < mine) next = operands(i + 1);
     prefix[i] = product;
-    const auto at = sums.operands(j);
     if (!at.has_second) continue;
     const F x1 = sums.x(at.first), x2 = sums.x(at.second);
     F denominator = x2 - x1;
@@ -100,13 +107,13 @@ __global__ __launch_bounds__(kAddThreads) void add_pairs(Sums<F> sums, uint64_t 
   }
   F inverse = product.inverse();
 #pragma unroll 1
-  for (unsigned i = each; i-- > 0;) {
-    const uint64_t j = first + uint64_t{i} * kAddThreads;
-    if (j >= count) continue;
-    const auto at = sums.operands(j);
+  for (unsigned i = mine; i-- > 0;) {
+    const auto at = next;
+    if (i > 0) next = operands(i - 1);
+    Affine<F>* const to = out + first + uint64_t{i} * kAddThreads;
     const Affine<F> p = sums.point(at.first);
     if (!at.has_second) {
-      store(out + j, p);
+      store(to, p);
       continue;
     }
     const Affine<F> q = sums.point(at.second);
@@ -118,14 +125,14 @@ __global__ __launch_bounds__(kAddThreads) void add_pairs(Sums<F> sums, uint64_t 
         numerator = numerator.dbl() + numerator;
         denominator = p.y.dbl();
       } else if (kind != Sum::kSlope) {
-        store(out + j, kind == Sum::kFirst ? p : kind == Sum::kSecond ? q : Affine<F>::infinity());
+        store(to, kind == Sum::kFirst ? p : kind == Sum::kSecond ? q : Affine<F>::infinity());
         continue;
       }
     }
     const F slope = numerator * (inverse * prefix[i]);
     inverse = inverse * denominator;
     const F x = slope.square() - p.x - q.x;
-    store(out + j, Affine<F>{x, slope * (p.x - x) - p.y});
+    store(to, Affine<F>{x, slope * (p.x - x) - p.y});
   }
 }
 

@@ -146,13 +146,16 @@ struct LevelSize {
   }
 };
 
-// keys_out of a level's elements from those of the level before, whose elements lie from offsets_in[0] on.
-__global__ void halve_keys(const Index* keys_in, const Index* offsets_in, const Index* offsets_out, uint64_t count,
-                           Index* keys_out) {
+// The pairs of a level (batch_add.cuh) and the keys of its elements, from the keys of the level before.
+__global__ void pair_up(const Index* keys_in, const Index* offsets_in, const Index* offsets_out, uint64_t count,
+                        Index* keys_out, Index* pairs) {
   const uint64_t i = thread_index();
   if (i >= count) return;
   const Index k = keys_in[i], rank = static_cast<Index>(i) - offsets_in[k];
-  if (rank % 2 == 0) keys_out[offsets_out[k] + rank / 2] = k;
+  if (rank % 2 != 0) return;
+  const Index j = offsets_out[k] + rank / 2;
+  keys_out[j] = k;
+  pairs[j] = static_cast<Index>(i) | (i + 1 < offsets_in[k + 1] ? 0 : Sums<device::Fp>::kAlone);
 }
 
 // One level of sums. Many sums a thread share each inversion, few keep every multiprocessor busy.
@@ -301,11 +304,11 @@ class Group {
       CUZK_TRY(with_cub([&](void* memory, size_t& bytes) {
         return cub::DeviceScan::ExclusiveSum(memory, bytes, sizes, offsets_out, buckets_ + 1, stream_.get());
       }));
-      CUZK_TRY(gpu::launch(stream_, halve_keys, gpu::blocks_for(count, kBlock), kBlock, 0, keys_in, offsets_in,
-                           offsets_out, count, keys_out));
-      Sums<D> sums{.keys = keys_out, .offsets_in = offsets_in, .offsets_out = offsets_out};
-      sums.points = level == 1 ? bases : elements_;
-      sums.values = level == 1 ? sorted_values_ : nullptr;
+      CUZK_TRY(gpu::launch(stream_, pair_up, gpu::blocks_for(count, kBlock), kBlock, 0, keys_in, offsets_in,
+                           offsets_out, count, keys_out, space_.pairs.data));
+      const Sums<D> sums{.points = level == 1 ? bases : elements_,
+                         .values = level == 1 ? sorted_values_ : nullptr,
+                         .pairs = space_.pairs.data};
       Affine<D>* out = space_.points[(level + 1) % 2].data;
       CUZK_TRY(add_level(stream_, sums, totals_[level], out));
       elements_ = out, spare_points_ = space_.points[level % 2].data, level_offsets_ = offsets_out;

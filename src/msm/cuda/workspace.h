@@ -15,6 +15,7 @@ struct DeviceWorkspace {
   static constexpr unsigned kLevels = 33;  // the size of a bucket halved 0 to 32 times
 
   gpu::DeviceSpan<uint32_t> keys[2], values[2];  // entries: bucket, and base with the sign in the top bit
+  gpu::DeviceSpan<uint32_t> pairs;               // of one level: its first elements
   gpu::DeviceSpan<uint32_t> offsets[3];          // first element of each bucket: sorted, and of two levels
   gpu::DeviceSpan<Affine<F>> points[2];          // elements of odd and even levels
   gpu::DeviceSpan<uint32_t> totals;              // elements of each level
@@ -31,6 +32,7 @@ struct DeviceWorkspace {
     // points.
     const uint64_t half = entries / 2 + std::min(entries, buckets) / 2 + 1,
                    quarter = half / 2 + std::min(half, buckets) / 2 + 1;
+    pairs = memory.take<uint32_t>(half);
     points[0] = memory.take<Affine<F>>(std::max(half, buckets));
     points[1] = memory.take<Affine<F>>(std::max(quarter, buckets));
     totals = memory.take<uint32_t>(kLevels);
