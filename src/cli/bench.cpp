@@ -7,7 +7,7 @@
 #include "filecoin/porep_source.h"
 #include "filecoin/synthetic.h"
 #include "groth16/cuda/prover/setup.h"
-#include "hash/blake2.h"
+#include "msm/cuda/msm.h"
 
 namespace cuzk::cli {
 namespace {
@@ -62,6 +62,12 @@ Result<groth16::DeviceParameters> development_params(const r1cs::Circuit& circui
                                   workspace.bytes());
 }
 
+// The h sum's additions at 3,496 multiplier slots each (performance.md 5.2), 64 slots a clock on each multiprocessor.
+double h_seconds_at_roof(const msm::DevicePlan& plan, const gpu::DeviceInfo& device) {
+  const double additions = static_cast<double>(plan.windows) * static_cast<double>(plan.shape.points);
+  return additions * 3496 / (64.0 * device.multiprocessors * device.clock_hz);
+}
+
 Result<std::vector<gpu::DeviceInfo>> devices_of(const BenchOptions& options) {
   std::vector<gpu::DeviceInfo> devices;
   if (options.devices.empty()) devices = gpu::devices();
@@ -100,27 +106,26 @@ Result<int> bench(const BenchOptions& options, Context& context) {
     CUZK_TRY_ASSIGN(const uint64_t free, gpu::free_bytes(device.ordinal));
     // What the driver and CUB keep for themselves.
     const uint64_t memory = std::min(limit, free - std::min(free, uint64_t{1} << 30));
-    backends.push_back(engine::make_gpu_backend(
-        {.device = device,
-         .workers = options.workers,
-         .memory_bytes = memory,
-         .make_params =
-             [&options, device](const r1cs::Circuit& circuit, gpu::DeviceMemory room) {
-               return development_params(circuit, options.seed, device, std::move(room));
-             },
-         .timed = options.steps ? std::function<void(const groth16::ProveTimes&)>([&](const auto& t) { steps.add(t); })
-                                : nullptr},
-        context.pool));
+    engine::GpuOptions gpu_options{.device = device, .workers = options.workers, .memory_bytes = memory};
+    if (!options.params) {
+      gpu_options.make_params = [&options, device](const r1cs::Circuit& circuit, gpu::DeviceMemory room) {
+        return development_params(circuit, options.seed, device, std::move(room));
+      };
+    }
+    if (options.steps) gpu_options.timed = [&](const groth16::ProveTimes& times) { steps.add(times); };
+    backends.push_back(engine::make_gpu_backend(std::move(gpu_options), context.pool));
     engine_devices.push_back({{device.uuid, options.workers, memory}, backends.back().get()});
   }
   engine::CircuitStore circuits{{}};
-  engine::ParamsStore params([](const std::string& id) -> Result<std::filesystem::path> { return id; });
+  engine::ParamsStore params([&](const std::string&) -> Result<std::filesystem::path> {
+    return options.params.value_or("made from the seed");
+  });
   engine::Options engine_options;
   engine_options.policy.partition_workers = std::max<size_t>(2 * options.workers * devices.size(), 4);
   engine_options.policy.finishers = 2;
   engine::Engine engine(std::move(engine_options), circuits, params, engine_devices, context.pool);
 
-  context.progress.begin("making parameters");
+  context.progress.begin(options.params ? "reading parameters" : "making parameters");
   CUZK_TRY_ASSIGN(const auto source, filecoin::make_porep_source(as_bytes(c1), context.pool));
   const Stopwatch loading;
   CUZK_TRY(engine.preload(source->circuit_id(), [&] { return source->compile(); }));
@@ -160,7 +165,13 @@ Result<int> bench(const BenchOptions& options, Context& context) {
                 {"peak_rss_bytes", peak_rss_bytes()},
                 {"peak_rss_before_proving_bytes", rss_before}};
   for (const auto& pool : engine.snapshot().memory) report["memory"][pool.name] = pool.high_water_bytes;
-  if (options.steps) report["step_seconds"] = steps.medians();
+  if (options.steps) {
+    report["step_seconds"] = steps.medians();
+    const double h = report["step_seconds"]["h"];
+    const uint64_t points = uint64_t{1} << r1cs::log2_domain(*circuits.find(source->circuit_id()));
+    CUZK_TRY_ASSIGN(const msm::DevicePlan plan, msm::device_plan({points, false}));
+    report["h_share_of_multiplier_roof"] = rounded(h_seconds_at_roof(plan, devices.front()) / h);
+  }
   context.print(report);
   return 0;
 }

@@ -41,6 +41,7 @@ struct SetupOptions {
   CircuitOptions circuit;
   std::optional<uint64_t> seed;
   std::optional<std::string> secrets;
+  std::optional<std::string> device;  // a CUDA device; absent: the processor
   std::string out, vk;
 };
 Result<int> setup(const SetupOptions& options, Context& context);
@@ -89,13 +90,14 @@ Result<int> inspect(const InspectOptions& options, Context& context);
 struct BenchOptions {
   std::string full_scale;            // a shape such as "porep-32g"
   std::vector<std::string> devices;  // empty: all
-  std::optional<std::string> vram_limit;
+  std::optional<std::string> vram_limit, params;
   size_t workers = 2;
   uint32_t proofs = 2;
   uint64_t seed = 1;
   bool steps = false;
 };
-// Proofs of a made-up sector through the engine, with development parameters made on the device; every one is verified.
+// Proofs of a made-up sector through the engine, with parameters from a file or development parameters made on the
+// device; every proof is verified.
 Result<int> bench(const BenchOptions& options, Context& context);
 
 struct SimulateOptions {

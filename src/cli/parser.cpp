@@ -121,6 +121,7 @@ class Tool {
     CLI::Option* secrets =
         sub->add_option("--secrets", setup_.secrets, "JSON file with alpha, beta, gamma, delta, tau as hex");
     seed->excludes(secrets);
+    sub->add_option("--device", setup_.device, "Make the points on this CUDA device: ordinal, UUID or PCI address");
     sub->add_option("--out", setup_.out, "Parameter file to write")->required();
     sub->add_option("--vk", setup_.vk, "Verifying key to write")->required();
   }
@@ -188,6 +189,7 @@ class Tool {
         ->required();
     sub->add_option("--proofs", bench_.proofs, "How many are asked for at once")->check(CLI::Range(1, 10000));
     sub->add_option("--device", bench_.devices, "Ordinal, UUID or PCI address; all devices where it is not given");
+    sub->add_option("--params", bench_.params, "Read this parameter file; made from the seed where it is not given");
     sub->add_option("--workers", bench_.workers, "Partitions on a device at a time")->check(CLI::Range(1, 16));
     sub->add_option("--vram-limit", bench_.vram_limit, "Use no more memory of each device, such as 16GiB");
     sub->add_option("--seed", bench_.seed, "Of the sector and of the parameters");

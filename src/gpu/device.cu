@@ -28,10 +28,13 @@ std::vector<DeviceInfo> devices() {
     cudaDeviceProp properties;
     char address[16];
     if (cudaGetDeviceProperties(&properties, index) != cudaSuccess) continue;
+    int kilohertz = 0;
     if (cudaDeviceGetPCIBusId(address, sizeof address, index) != cudaSuccess) continue;
+    if (cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, index) != cudaSuccess) continue;
     devices.push_back({index, properties.name, uuid_text(properties.uuid), address,
                        static_cast<unsigned>(properties.major), static_cast<unsigned>(properties.minor),
-                       static_cast<unsigned>(properties.multiProcessorCount), properties.totalGlobalMem});
+                       static_cast<unsigned>(properties.multiProcessorCount), properties.totalGlobalMem,
+                       1e3 * kilohertz});
   }
   return devices;
 }

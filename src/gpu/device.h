@@ -18,6 +18,7 @@ struct DeviceInfo {
   unsigned compute_major, compute_minor;
   unsigned multiprocessors;
   uint64_t memory_bytes;
+  double clock_hz;  // at most, of the multiprocessors
 };
 
 // Whether the CUDA sources are in this build (cmake/cuda.cmake).

@@ -222,7 +222,7 @@ class BackgroundDigest {
   std::future<hash::Bytes64> digest_;  // destroyed first, which waits
 };
 
-Status write_record(const fs::path& params, const mem::MappedFile& file, const hash::Bytes64& digest) {
+Status write_record(const fs::path& params, const mem::MappedFile& file, const std::optional<hash::Bytes64>& digest) {
   CUZK_TRY_ASSIGN(const mem::MappedFile now, mem::MappedFile::open(params));
   if (now.bytes().size() != file.bytes().size() || now.modified_ns() != file.modified_ns()) {
     return fail(Code::kIo, "the file changed while it was read");
@@ -230,8 +230,8 @@ Status write_record(const fs::path& params, const mem::MappedFile& file, const h
   nlohmann::json record = {{"version", 1},
                            {"bytes", file.bytes().size()},
                            {"mtime_ns", file.modified_ns()},
-                           {"blake2b", to_hex(digest)},
                            {"checked", "every point well formed, on the curve, in the subgroup, not infinity"}};
+  if (digest) record["blake2b"] = to_hex(*digest);
   return write_file(checked_record_path(params), as_bytes(record.dump(1) + "\n"));
 }
 
@@ -371,14 +371,16 @@ Result<LoadReport> load_params_with(const fs::path& path, const std::optional<Le
   report.check_was_remembered = options.check == Check::kFull && options.remember && record_fits(path, file);
   report.fully_checked = options.check == Check::kFull;
   const Check check = report.check_was_remembered ? Check::kCanonical : options.check;
+  const bool remember = check == Check::kFull && options.remember;
   std::optional<BackgroundDigest> digest;
-  if (check == Check::kFull && options.remember) digest.emplace(file);
+  if (remember && options.digest) digest.emplace(file);
   if (Status decoded = decode(file, *layout, check); !decoded) return named(decoded.error());
 
   if (layout->trailing_bytes > 0)
     report.warnings.push_back(fmt::format("{} trailing bytes after b_g2", layout->trailing_bytes));
-  if (digest) {
-    if (Status written = write_record(path, file, digest->get()); !written) {
+  if (remember) {
+    const auto taken = digest ? std::optional(digest->get()) : std::nullopt;
+    if (Status written = write_record(path, file, taken); !written) {
       report.warnings.push_back(fmt::format("the full check is not remembered: {}", written.error().message));
     }
   }

@@ -65,6 +65,7 @@ struct LoadOptions {
   // A passed full check is recorded beside the file (checked_record_path), and where a record fits the file's size and
   // modification time the full check is not made again.
   bool remember = true;
+  bool digest = true;  // the record holds the file's digest, which takes a thread 1 s/GB
   Progress progress;
 };
 // What a loader says beside the parameters.
@@ -89,8 +90,8 @@ Result<VerifyingKey> decode_params_vk(ByteSpan file, const Layout& layout);
 // What decode_params finds wrong with a point, checked alone.
 Status check_point(ByteSpan file, const Section& section, uint64_t index, Check check);
 
-// F.params.checked: a JSON object of the file's bytes, mtime_ns, BLAKE2b-512 digest (its first 32 digits are what
-// parameters.json publishes) and what was checked.
+// F.params.checked: a JSON object of the file's bytes, mtime_ns, BLAKE2b-512 digest where it was taken (its first 32
+// digits are what parameters.json publishes) and what was checked.
 std::filesystem::path checked_record_path(const std::filesystem::path& params);
 
 // Writes a parameter file section by section, so that no more than a piece need be in memory. The file appears under

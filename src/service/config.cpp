@@ -90,6 +90,22 @@ Status read_listen(const toml::node& node, Config& config) {
   return {};
 }
 
+// Ordinals may be numbers, as they were.
+Status read_devices(const toml::node& node, Config& config) {
+  const toml::array* list = node.as_array();
+  if (!list) return fail(Code::kUsage, "a list is wanted");
+  config.gpu_devices.clear();
+  for (const toml::node& entry : *list) {
+    if (auto ordinal = entry.value_exact<int64_t>()) {
+      config.gpu_devices.push_back(std::to_string(*ordinal));
+    } else {
+      CUZK_TRY_ASSIGN(std::string name, text_of(entry));
+      config.gpu_devices.push_back(std::move(name));
+    }
+  }
+  return {};
+}
+
 Status read_files(const toml::node& node, Config& config) {
   const toml::table* table = node.as_table();
   if (!table) return fail(Code::kUsage, "a table of circuit id = \"path\" is wanted");
@@ -131,6 +147,14 @@ const std::vector<Setting>& settings() {
        size_into(&Config::total_budget)},
       {"memory.safety_margin", "how much of it is left to the rest of the process; \"auto\": 1/8, at most 5GiB",
        size_into(&Config::safety_margin)},
+      {"gpus.devices",
+       "CUDA devices by ordinal, UUID or PCI address; []: all, or the processor where there is none; "
+       "[\"none\"]: the processor",
+       read_devices},
+      {"gpus.gpu_workers_per_device", "partitions on a device at a time",
+       count_into(&Config::gpu_workers_per_device, 1, 16)},
+      {"gpus.memory_limit", "memory of each device to use, such as \"16GiB\"; \"auto\": what is free at the start",
+       size_into(&Config::gpu_memory_limit)},
       {"scheduler.max_queue", "jobs that may wait", count_into(&Config::max_waiting, 1, 1'000'000)},
       {"scheduler.result_ttl", "how long a result is kept, such as \"1h\"", duration_into(&Config::result_ttl)},
       {"logging.level", "trace, debug, info, warn or error",
@@ -145,9 +169,7 @@ const std::vector<Setting>& settings() {
       {"memory.eviction_min_idle", "", nullptr},
       {"memory.pinned_budget", "", nullptr},
       {"memory.working_memory_budget", "", nullptr},
-      {"gpus.devices", "", nullptr},
       {"gpus.gpu_threads", "", nullptr},
-      {"gpus.gpu_workers_per_device", "", nullptr},
       {"scheduler.max_batch_size", "", nullptr},
       {"scheduler.max_batch_wait_ms", "", nullptr},
       {"scheduler.sort_by_type", "", nullptr},

@@ -24,6 +24,9 @@ struct Config {
   size_t partition_workers = 0;                              // 0: one a thread, as far as memory goes
   std::optional<uint64_t> total_budget;                      // of host memory; absent: what machine and cgroup leave
   std::optional<uint64_t> safety_margin;                     // of that, for the rest of the process
+  std::vector<std::string> gpu_devices;                      // empty: all; {"none"}: the processor
+  size_t gpu_workers_per_device = 2;
+  std::optional<uint64_t> gpu_memory_limit;  // of each device; absent: what is free at the start
   size_t max_waiting = 256;
   std::chrono::milliseconds result_ttl = std::chrono::hours(1);
   log::Level log_level = log::Level::kInfo;

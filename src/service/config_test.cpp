@@ -36,6 +36,10 @@ TEST(Config, ReadsEverySetting) {
     [memory]
     total_budget = "256GiB"
     safety_margin = "5GiB"
+    [gpus]
+    devices = [1, "GPU-12ab"]
+    gpu_workers_per_device = 3
+    memory_limit = "16GiB"
     [scheduler]
     max_queue = 7
     result_ttl = 60
@@ -54,6 +58,9 @@ TEST(Config, ReadsEverySetting) {
   EXPECT_EQ(config->partition_workers, 2u);
   EXPECT_EQ(config->total_budget, uint64_t{256} << 30);
   EXPECT_EQ(config->safety_margin, uint64_t{5} << 30);
+  EXPECT_THAT(config->gpu_devices, ElementsAre("1", "GPU-12ab"));
+  EXPECT_EQ(config->gpu_workers_per_device, 3u);
+  EXPECT_EQ(config->gpu_memory_limit, uint64_t{16} << 30);
   EXPECT_EQ(config->max_waiting, 7u);
   EXPECT_EQ(config->result_ttl, 60s);
   EXPECT_EQ(config->log_level, log::Level::kWarn);
@@ -87,6 +94,8 @@ TEST(Config, FaultsHaveFileAndLine) {
   EXPECT_THAT(error_of("[srs]\nfiles = 'x'"), HasSubstr("table"));
   EXPECT_THAT(error_of("[memory]\ntotal_budget = '256G'"),
               HasSubstr("f.toml:2: memory.total_budget: '256G' is not a size"));
+  EXPECT_THAT(error_of("[gpus]\ndevices = '0'"), HasSubstr("f.toml:2: gpus.devices: a list is wanted"));
+  EXPECT_THAT(error_of("[gpus]\ndevices = [1.5]"), HasSubstr("a string is wanted"));
   EXPECT_THAT(error_of("[daemon\n"), HasSubstr("f.toml:1: "));
   EXPECT_THAT(error_of("[daemon]\nlisten = 'a:1'\nlisten = 'a:2'"), HasSubstr("f.toml:3: "));
 }

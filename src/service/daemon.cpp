@@ -14,7 +14,16 @@ namespace cuzk::service {
 namespace {
 
 Result<Config> configure(const DaemonOptions& options);
-Result<engine::HostPlan> check_machine(const Config& config);
+// What there is to work with.
+struct Machine {
+  engine::HostPlan host;
+  struct Gpu {
+    gpu::DeviceInfo device;
+    uint64_t memory_bytes;
+  };
+  std::vector<Gpu> gpus;
+};
+Result<Machine> check_machine(const Config& config);
 
 engine::Options options_of(const Config& config, const engine::HostPlan& memory) {
   engine::Options options;
@@ -33,15 +42,30 @@ struct Parts {
   exec::Pool pool;
   engine::CircuitStore circuits;
   engine::ParamsStore params;
-  std::unique_ptr<engine::Backend> backend;
+  std::vector<std::unique_ptr<engine::Backend>> backends;
   engine::Engine engine;
 
-  Parts(const Config& config, const engine::HostPlan& memory)
+  Parts(const Config& config, const Machine& machine)
       : pool(config.threads),
         circuits(config.circuit_cache.empty() ? config.param_cache : config.circuit_cache),
         params([&config](const std::string& id) { return locate_params(config, id); }),
-        backend(engine::make_cpu_backend(pool)),
-        engine(options_of(config, memory), circuits, params, *backend, pool) {}
+        engine(options_of(config, machine.host), circuits, params, make_devices(config, machine), pool) {}
+
+  // The CUDA devices that were chosen, or the processor.
+  std::vector<engine::Device> make_devices(const Config& config, const Machine& machine) {
+    std::vector<engine::Device> devices;
+    for (const auto& [device, memory_bytes] : machine.gpus) {
+      const size_t workers = config.gpu_workers_per_device;
+      backends.push_back(
+          engine::make_gpu_backend({.device = device, .workers = workers, .memory_bytes = memory_bytes}, pool));
+      devices.push_back({{device.uuid, workers, memory_bytes}, backends.back().get()});
+    }
+    if (devices.empty()) {
+      backends.push_back(engine::make_cpu_backend(pool));
+      devices.push_back({{"cpu", 1, 0}, backends.back().get()});
+    }
+    return devices;
+  }
 };
 
 // SIGTERM and SIGINT are taken by wait_for_signal() alone; threads started later inherit this.
@@ -71,9 +95,9 @@ int wait_for_signal() {
 Result<int> run_daemon(const DaemonOptions& options) {
   CUZK_TRY_ASSIGN(const Config config, configure(options));
   if (options.check_config) return 0;
-  CUZK_TRY_ASSIGN(const engine::HostPlan memory, check_machine(config));
+  CUZK_TRY_ASSIGN(const Machine machine, check_machine(config));
   hold_signals();
-  Parts parts(config, memory);
+  Parts parts(config, machine);
   CUZK_TRY_ASSIGN(std::unique_ptr<GrpcServer> server,
                   GrpcServer::start(parts.engine, filecoin_sources(parts.pool), config.listen));
   log::info("cuzk-daemon {} ready, serving on {}", CUZK_VERSION, fmt::join(server->addresses(), ", "));
@@ -105,7 +129,30 @@ Result<Config> configure(const DaemonOptions& options) {
   return config;
 }
 
-Result<engine::HostPlan> check_machine(const Config& config) {
+// With what of each CUDA device is free, less what the driver takes as it goes.
+Result<std::vector<Machine::Gpu>> find_gpus(const Config& config) {
+  constexpr uint64_t kDriverBytes = uint64_t{1} << 30;
+  std::vector<gpu::DeviceInfo> devices;
+  if (config.gpu_devices.empty()) devices = gpu::devices();
+  for (const std::string& name : config.gpu_devices) {
+    if (name == "none") continue;
+    auto device = gpu::find_device(name);
+    if (!device) return tl::unexpected(std::move(device).error().within("gpus.devices"));
+    devices.push_back(std::move(*device));
+  }
+  std::vector<Machine::Gpu> gpus;
+  for (const gpu::DeviceInfo& device : devices) {
+    CUZK_TRY_ASSIGN(const uint64_t free, gpu::free_bytes(device.ordinal));
+    const uint64_t memory = std::min(config.gpu_memory_limit.value_or(UINT64_MAX), free - std::min(free, kDriverBytes));
+    log::info("CUDA device {}: {} {}, {} of {} to use", device.ordinal, device.name, device.uuid,
+              engine::readable_size(memory), engine::readable_size(device.memory_bytes));
+    gpus.push_back({device, memory});
+  }
+  if (gpus.empty()) log::info("no CUDA device: proofs are made on the processor");
+  return gpus;
+}
+
+Result<Machine> check_machine(const Config& config) {
   CUZK_TRY(select_kernels_from_environment());
   log::info("arithmetic kernels: {}", kernels().name);
   if (!std::filesystem::is_directory(config.param_cache)) {
@@ -113,10 +160,11 @@ Result<engine::HostPlan> check_machine(const Config& config) {
               config.param_cache.string());
   }
   CUZK_TRY_ASSIGN(const mem::MemoryLimits limits, mem::memory_limits());
-  engine::HostPlan memory = engine::plan_host(limits, config.total_budget, config.safety_margin);
+  engine::HostPlan host = engine::plan_host(limits, config.total_budget, config.safety_margin);
   log::info("host memory: {} for partitions and parameters, {} for requests ({})",
-            engine::readable_size(memory.host_bytes), engine::readable_size(memory.request_bytes), memory.source);
-  return memory;
+            engine::readable_size(host.host_bytes), engine::readable_size(host.request_bytes), host.source);
+  CUZK_TRY_ASSIGN(std::vector<Machine::Gpu> gpus, find_gpus(config));
+  return Machine{std::move(host), std::move(gpus)};
 }
 
 }  // namespace

@@ -118,8 +118,10 @@ __global__ __launch_bounds__(kBlock) void find_offsets(const Index* keys, uint64
   }
 }
 
-// Elements of a bucket of `size` entries at a level.
-__host__ __device__ __forceinline__ Index halved(Index size, unsigned level) {
+// Elements of a bucket of `size` entries at a level, which are sums of its elements at the level before. A bucket that
+// came down to one has none at later levels.
+__host__ __device__ __forceinline__ Index elements_at(unsigned level, Index size) {
+  if (level > 1 && size <= uint64_t{1} << (level - 1)) return 0;
   return static_cast<Index>((uint64_t{size} + (uint64_t{1} << level) - 1) >> level);
 }
 
@@ -130,7 +132,7 @@ __global__ void count_levels(const Index* offsets, Index buckets, Index* totals,
   const uint64_t k = thread_index();
   const Index size = k < buckets ? offsets[k + 1] - offsets[k] : 0;
   for (unsigned level = 0; level < levels; level++) {
-    const Index sum = __reduce_add_sync(~0u, halved(size, level));
+    const Index sum = __reduce_add_sync(~0u, elements_at(level, size));
     if (threadIdx.x % 32 == 0 && sum > 0) atomicAdd(sums + level, sum);
   }
   __syncthreads();
@@ -142,17 +144,17 @@ struct LevelSize {
   Index buckets;
   unsigned level;
   __host__ __device__ Index operator()(Index k) const {
-    return k < buckets ? halved(offsets[k + 1] - offsets[k], level) : 0;
+    return k < buckets ? elements_at(level, offsets[k + 1] - offsets[k]) : 0;
   }
 };
 
 // The pairs of a level (batch_add.cuh) and the keys of its elements, from the keys of the level before.
-__global__ void pair_up(const Index* keys_in, const Index* offsets_in, const Index* offsets_out, uint64_t count,
-                        Index* keys_out, Index* pairs) {
+__global__ void pair_up(unsigned level, const Index* keys_in, const Index* offsets_in, const Index* offsets_out,
+                        uint64_t count, Index* keys_out, Index* pairs) {
   const uint64_t i = thread_index();
   if (i >= count) return;
   const Index k = keys_in[i], rank = static_cast<Index>(i) - offsets_in[k];
-  if (rank % 2 != 0) return;
+  if (rank % 2 != 0 || (level > 1 && offsets_in[k + 1] - offsets_in[k] == 1)) return;
   const Index j = offsets_out[k] + rank / 2;
   keys_out[j] = k;
   pairs[j] = static_cast<Index>(i) | (i + 1 < offsets_in[k + 1] ? 0 : Sums<device::Fp>::kAlone);
@@ -169,11 +171,15 @@ Status add_level(const gpu::Stream& stream, const Sums<F>& sums, uint64_t count,
 
 // --- weights
 
+// Puts the sums of buckets that came down to one element at this level, and at the first also of empty ones, in place.
 template <class F>
-__global__ void spread_buckets(const Affine<F>* elements, const Index* offsets, Index buckets, Affine<F>* out) {
+__global__ void place_buckets(unsigned level, const Affine<F>* elements, const Index* offsets, Index buckets,
+                              Affine<F>* out) {
   const uint64_t k = thread_index();
   if (k >= buckets) return;
-  store(out + k, offsets[k + 1] > offsets[k] ? load(elements + offsets[k]) : Affine<F>::infinity());
+  const Index count = offsets[k + 1] - offsets[k];
+  if (count == 1) store(out + k, load(elements + offsets[k]));
+  if (count == 0 && level == 1) store(out + k, Affine<F>::infinity());
 }
 
 template <class F>
@@ -261,7 +267,7 @@ class Group {
     const uint64_t entries = job.group * job.count;
     CUZK_TRY(sort(job, entries));
     CUZK_TRY(count(entries));
-    CUZK_TRY(sum_buckets(entries, bases));
+    CUZK_TRY(sum_buckets(bases));
     return weigh_buckets(out);
   }
 
@@ -289,32 +295,29 @@ class Group {
     return stream_.synchronize();
   }
 
-  // Halves the buckets until each has at most one element, which then lie in elements_ from level_offsets_ on.
-  Status sum_buckets(uint64_t entries, const Affine<D>* bases) {
-    const Index* offsets_in = space_.offsets[0].data;
-    const Index* keys_in = sorted_keys_;
+  // Halves the buckets, level by level, until each has come down to one element.
+  Status sum_buckets(const Affine<D>* bases) {
+    const Index *keys_in = sorted_keys_, *offsets_in = space_.offsets[0].data;
     Index *keys_out = spare_keys_, *keys_spare = sorted_keys_;
-    uint64_t count = totals_[0];  // of the level before; entries without a bucket are the last
-    unsigned level = 0;
-    do {
-      level++;
-      Index* offsets_out = space_.offsets[1 + level % 2].data;
+    Sums<D> sums{.points = bases, .values = sorted_values_, .pairs = space_.pairs.data};
+    for (unsigned level = 1; level == 1 || totals_[level] > 0; level++) {
+      Index* const offsets_out = space_.offsets[1 + level % 2].data;
+      Affine<D>* const out = space_.points[(level + 1) % 2].data;
       auto sizes = thrust::make_transform_iterator(thrust::make_counting_iterator(Index{0}),
                                                    LevelSize{space_.offsets[0].data, buckets_, level});
       CUZK_TRY(with_cub([&](void* memory, size_t& bytes) {
         return cub::DeviceScan::ExclusiveSum(memory, bytes, sizes, offsets_out, buckets_ + 1, stream_.get());
       }));
-      CUZK_TRY(gpu::launch(stream_, pair_up, gpu::blocks_for(count, kBlock), kBlock, 0, keys_in, offsets_in,
-                           offsets_out, count, keys_out, space_.pairs.data));
-      const Sums<D> sums{.points = level == 1 ? bases : elements_,
-                         .values = level == 1 ? sorted_values_ : nullptr,
-                         .pairs = space_.pairs.data};
-      Affine<D>* out = space_.points[(level + 1) % 2].data;
+      // Entries without a bucket are the last, so they are not among those of level 0.
+      CUZK_TRY(gpu::launch(stream_, pair_up, gpu::blocks_for(totals_[level - 1], kBlock), kBlock, 0, level, keys_in,
+                           offsets_in, offsets_out, uint64_t{totals_[level - 1]}, keys_out, space_.pairs.data));
       CUZK_TRY(add_level(stream_, sums, totals_[level], out));
-      elements_ = out, spare_points_ = space_.points[level % 2].data, level_offsets_ = offsets_out;
-      keys_in = keys_out, offsets_in = offsets_out, count = totals_[level];
+      CUZK_TRY(gpu::launch(stream_, place_buckets<D>, gpu::blocks_for(buckets_, kBlock), kBlock, 0, level, out,
+                           offsets_out, buckets_, space_.buckets.data));
+      keys_in = keys_out, offsets_in = offsets_out;
       std::swap(keys_out, keys_spare);
-    } while (totals_[level] > totals_[DeviceWorkspace<D>::kLevels - 1]);
+      sums.points = out, sums.values = nullptr;
+    }
     return {};
   }
 
@@ -322,10 +325,8 @@ class Group {
     const unsigned bits = plan_.window_bits - 1, column_bits = bits / 2, row_bits = bits - column_bits;
     const uint64_t window = uint64_t{1} << bits, columns = uint64_t{1} << column_bits, rows = uint64_t{1} << row_bits;
     const auto windows = static_cast<unsigned>(out.size());
-    Affine<D>* const all = spare_points_;
-    Affine<D>* const scratch = const_cast<Affine<D>*>(elements_);
-    CUZK_TRY(gpu::launch(stream_, spread_buckets<D>, gpu::blocks_for(buckets_, kBlock), kBlock, 0, elements_,
-                         level_offsets_, buckets_, all));
+    const Affine<D>* const all = space_.buckets.data;
+    Affine<D>* const scratch = space_.points[0].data;
     constexpr unsigned kWeighThreads = 128;
     // Bucket i * columns + j counts i * columns + (j + 1) times.
     CUZK_TRY_ASSIGN(const Affine<D>* row_sums, fold(stream_, all, buckets_, columns, 1, scratch));
@@ -364,9 +365,6 @@ class Group {
   Index buckets_ = 0;
   Index *sorted_keys_ = nullptr, *spare_keys_ = nullptr, *sorted_values_ = nullptr;
   std::array<Index, DeviceWorkspace<D>::kLevels> totals_{};
-  const Affine<D>* elements_ = nullptr;
-  Affine<D>* spare_points_ = nullptr;
-  const Index* level_offsets_ = nullptr;
 };
 
 }  // namespace

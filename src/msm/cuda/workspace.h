@@ -18,6 +18,7 @@ struct DeviceWorkspace {
   gpu::DeviceSpan<uint32_t> pairs;               // of one level: its first elements
   gpu::DeviceSpan<uint32_t> offsets[3];          // first element of each bucket: sorted, and of two levels
   gpu::DeviceSpan<Affine<F>> points[2];          // elements of odd and even levels
+  gpu::DeviceSpan<Affine<F>> buckets;            // their sums
   gpu::DeviceSpan<uint32_t> totals;              // elements of each level
   gpu::DeviceSpan<Xyzz<F>> sums;                 // weighted rows and columns of each window
   gpu::DeviceSpan<std::byte> cub;
@@ -28,13 +29,14 @@ struct DeviceWorkspace {
     for (auto& span : keys) span = memory.take<uint32_t>(entries);
     for (auto& span : values) span = memory.take<uint32_t>(entries);
     for (auto& span : offsets) span = memory.take<uint32_t>(buckets + 1);
-    // A level has half the elements before, rounded up in each bucket; and all buckets must fit, with or without
-    // points.
+    // A level has half the elements before, rounded up in each bucket; rows and columns of buckets take as many as
+    // there are.
     const uint64_t half = entries / 2 + std::min(entries, buckets) / 2 + 1,
                    quarter = half / 2 + std::min(half, buckets) / 2 + 1;
     pairs = memory.take<uint32_t>(half);
     points[0] = memory.take<Affine<F>>(std::max(half, buckets));
-    points[1] = memory.take<Affine<F>>(std::max(quarter, buckets));
+    points[1] = memory.take<Affine<F>>(quarter);
+    this->buckets = memory.take<Affine<F>>(buckets);
     totals = memory.take<uint32_t>(kLevels);
     sums = memory.take<Xyzz<F>>(2 * plan.windows_at_once);
     cub = memory.take<std::byte>(cub_bytes(entries, buckets));
