@@ -111,7 +111,7 @@ void Engine::watch(const Ticket& ticket) {
 
 void Engine::unwatch(const Ticket& ticket) {
   std::lock_guard lock(mutex_);
-  if (--ticket.job->watchers > 0) return;
+  if (--ticket.job->watchers > 0 || ticket.job->keep) return;
   scheduler_.watched(ticket.job->number, false, options_.now());
   round();
 }
@@ -219,15 +219,14 @@ void Engine::round() {
 }
 
 void Engine::let_parse(const Decision& decision) {
-  Job& job = *open_.at(decision.job);
-  job.may_parse = true;
-  auto memory = budget_.try_reserve({kRequests, decision.grant.host});
-  if (!memory) {
-    job.refused = std::move(memory).error();
-    return;
+  auto statement = std::make_shared<Statement>();
+  if (auto memory = budget_.try_reserve({kRequests, decision.grant.host})) {
+    statement->memory = std::move(*memory);
+    statement->entry = ledger_.add(static_cast<size_t>(Class::kC1), decision.grant.host);
+  } else {
+    statement->granted = tl::unexpected(std::move(memory).error());
   }
-  job.statement = std::make_shared<Statement>(
-      Statement{std::move(*memory), ledger_.add(static_cast<size_t>(Class::kC1), decision.grant.host), nullptr});
+  open_.at(decision.job)->statement = std::move(statement);
 }
 
 void Engine::post_load(const Decision& decision) {
@@ -320,11 +319,11 @@ void Engine::forget_old_results() {
 
 // --- threads
 
-bool Engine::await_turn(const Job& job) {
+std::shared_ptr<Statement> Engine::await_turn(const Job& job) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return job.may_parse || is_final(job.state); });
-  parsing_ += job.may_parse;
-  return job.may_parse;
+  changed_.wait(lock, [&] { return job.statement || is_final(job.state); });
+  parsing_ += job.statement != nullptr;
+  return job.statement;
 }
 
 std::string Engine::name_of(size_t circuit) {

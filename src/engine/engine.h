@@ -84,7 +84,7 @@ class Engine {
   // Ends a job; stages in progress run to their end and no further. Says whether it was running; kNotFound as find().
   Result<bool> cancel(const std::string& id);
   // Somebody waits for the job, or no longer does. When the last one leaves, the job is cancelled after
-  // Policy::grace; one that nobody ever waited for is not.
+  // Policy::grace; one that nobody ever waited for is not, nor one with Request::keep.
   void watch(const Ticket& ticket);
   void unwatch(const Ticket& ticket);
 
@@ -113,7 +113,7 @@ class Engine {
   };
   using Source = std::shared_ptr<const groth16::CircuitSource>;
   Result<Admission> admit(Request request);
-  void parse(Job& job, const std::function<Result<Source>()>& parse);
+  void parse(Job& job, std::shared_ptr<Statement> statement, const std::function<Result<Source>()>& to_source);
   void carry_out(const Decision& decision);  // wants mutex_
   void load_circuit(size_t circuit, const CircuitStore::Compile& compile, Result<Memory> memory);
   void load_params(size_t circuit, size_t device, Result<Memory> memory);
@@ -139,7 +139,7 @@ class Engine {
   void forget_old_results();
 
   // These do not.
-  bool await_turn(const Job& job);
+  std::shared_ptr<Statement> await_turn(const Job& job);  // null where the job ended first
   std::string name_of(size_t circuit);
   void run_stage(Work& work, StageBody stage, Report report);
   void drop(PartitionId id);

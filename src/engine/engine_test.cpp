@@ -543,7 +543,11 @@ TEST_F(EngineTest, AJobThatNobodyWaitsForAnyMoreIsCancelled) {
   Options chosen = options();
   chosen.policy.grace = 1ms;
   auto engine = make(chosen);
-  auto deserted = engine->submit(request("deserted", {1})), kept = engine->submit(request("kept", {2}));
+  Request wish = request("kept", {2});
+  wish.keep = true;
+  auto deserted = engine->submit(request("deserted", {1})), kept = engine->submit(wish);
+  engine->watch(*kept);
+  engine->unwatch(*kept);
   engine->watch(*deserted);
   engine->watch(*deserted);
   engine->unwatch(*deserted);

@@ -44,6 +44,7 @@ struct Request {
   std::function<Result<std::shared_ptr<const groth16::CircuitSource>>()> parse;
   uint64_t bytes = 0;                              // about what the statement takes in memory, from parsing to the end
   std::optional<Clock::duration> time_limit = {};  // the proof is of no use after so much time
+  bool keep = false;                               // go on although nobody waits (Engine::unwatch)
 };
 
 // For a log line: ids come from outside, and nothing in them may begin a line of its own.

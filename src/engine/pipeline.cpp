@@ -14,7 +14,9 @@ namespace cuzk::engine {
 Result<Ticket> Engine::submit(Request request) {
   auto to_source = std::move(request.parse);
   CUZK_TRY_ASSIGN(Admission admission, admit(std::move(request)));
-  if (!admission.joined && await_turn(*admission.ticket.job)) parse(*admission.ticket.job, to_source);
+  Job& job = *admission.ticket.job;
+  if (admission.joined) return admission.ticket;
+  if (auto statement = await_turn(job)) parse(job, std::move(statement), to_source);
   return admission.ticket;
 }
 
@@ -52,8 +54,10 @@ Result<Engine::Admission> Engine::admit(Request request) {
   if (known != jobs_.end()) {
     const Job& job = *known->second;
     const bool worth_keeping = job.state != State::kFailed && job.state != State::kCancelled;
-    if (worth_keeping && job.payload_digest == request.payload_digest)
+    if (worth_keeping && job.payload_digest == request.payload_digest) {
+      known->second->keep |= request.keep;
       return Admission{{known->second, position}, true};
+    }
   }
   JobSpec spec{request.priority, request.bytes, std::nullopt};
   if (request.time_limit) spec.deadline = now + *request.time_limit;
@@ -64,32 +68,33 @@ Result<Engine::Admission> Engine::admit(Request request) {
   }
   auto job = std::make_shared<Job>(
       Job{std::move(request.id), std::move(request.kind), request.priority, request.payload_digest, next_job_++, now});
+  job->keep = request.keep;
   jobs_[job->id] = open_[job->number] = job;
   round();
   return Admission{{job, position}, false};
 }
 
-void Engine::parse(Job& job, const std::function<Result<Source>()>& to_source) {
-  Result<Source> source = timed(job, Stage::kParse, [&]() -> Result<Source> {
-    if (job.refused) return tl::unexpected(*job.refused);
-    return guarded<Source>(to_source);
+void Engine::parse(Job& job, std::shared_ptr<Statement> statement, const std::function<Result<Source>()>& to_source) {
+  Status made = timed(job, Stage::kParse, [&]() -> Status {
+    CUZK_TRY(statement->granted);
+    CUZK_TRY_ASSIGN(statement->source, guarded<Source>(to_source));
+    if (statement->source->partitions() > 0) return {};
+    return fail(Code::kInvalidInput, "the payload holds no partition to prove");
   });
-  if (source && (*source)->partitions() == 0)
-    source = fail(Code::kInvalidInput, "the payload holds no partition to prove");
   std::lock_guard lock(mutex_);
   Result<Scheduler::Parsed> parsed = Scheduler::Parsed{};
-  if (!source) {
+  if (!made) {
     job.statement.reset();
-    parsed = tl::unexpected(std::move(source).error());
+    parsed = tl::unexpected(std::move(made).error());
   } else if (!is_final(job.state)) {
-    const uint32_t partitions = (*source)->partitions();
-    job.circuit = scheduler_.circuit((*source)->circuit_id());
+    const uint32_t partitions = statement->source->partitions();
+    job.circuit = scheduler_.circuit(statement->source->circuit_id());
     job.state = State::kWaiting;
     job.enqueued = options_.now();
     job.proof.resize(groth16::kProofBytes * partitions);
-    job.statement->source = std::move(*source);
     parsed = Scheduler::Parsed{job.circuit, partitions};
   }
+  statement.reset();  // before its memory goes to others
   parsing_--;
   scheduler_.parsed(job.number, std::move(parsed), options_.now());
   round();

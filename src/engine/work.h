@@ -14,9 +14,10 @@ namespace cuzk::engine {
 
 // What is to be proved, with the memory it takes.
 struct Statement {
+  Status granted;  // whether there was memory for it
   mem::Reservation memory;
   mem::Ledger::Entry entry;
-  std::shared_ptr<const groth16::CircuitSource> source;
+  std::shared_ptr<const groth16::CircuitSource> source;  // when it is parsed
 };
 
 // What changes in a job is guarded by the engine's mutex.
@@ -28,15 +29,14 @@ struct Job {
   const Clock::time_point submitted;
 
   State state = State::kParsing;
-  bool may_parse = false;                // the scheduler said so
-  std::optional<Error> refused;          // there was no memory for the statement all the same
-  std::shared_ptr<Statement> statement;  // from then until the end
+  std::shared_ptr<Statement> statement;  // from when it may be parsed until the end
   size_t circuit = SIZE_MAX;
   Bytes proof;  // its partitions' proofs; a gap until the last is placed
   std::optional<Error> error;
   StageTimes times;
   Clock::time_point enqueued, ended;
   size_t watchers = 0;
+  bool keep = false;
 };
 
 // A partition between the beginning of its synthesis and its end. Its stages follow each other, so nothing in it is
