@@ -34,6 +34,16 @@ std::vector<Host> with_edges(std::mt19937_64& random, size_t count) {
     typename Host::Limbs wide;
     for (uint64_t& limb : wide) limb = random();
     values.push_back(Host::from_wide(wide));
+    // Half of the 32-bit words all zeros or ones: sums that random words meet once in 2^32 are met often.
+    for (uint64_t& limb : wide) {
+      for (const uint64_t word : {uint64_t{0xffffffff}, uint64_t{0xffffffff} << 32}) {
+        const uint64_t kind = random() % 4;
+        if (kind == 0) limb |= word;
+        if (kind == 1) limb &= ~word;
+      }
+    }
+    wide.back() %= Host::kModulus.back();
+    values.push_back(Host::from_raw(wide));
   }
   return values;
 }
@@ -63,29 +73,19 @@ void check_operations() {
   }
 }
 
-struct Multipliers {
-  device::Fr of_4[4], of_8[8];
-};
-template <unsigned kPieces>
-__device__ device::Fr prepare_and_multiply(const device::Fr& a, const device::Fr& b,
-                                           const device::Fr (&multipliers)[kPieces]) {
-  device::Fr out = device::fr::mul_prepared<kPieces>(a, [&](unsigned i) { return b.multiply(multipliers[i]); });
-  out.subtract_modulus();
-  return out;
-}
-// out[5 i ..] = a b by the general product, and by b prepared in 4 and 8 pieces; a + b and a - b of lazy values
-__global__ void fr_operations(const device::Fr* a, const device::Fr* b, const Multipliers multipliers, device::Fr* out,
-                              size_t count) {
+// out[5 i ..] = a b by the general product; a by factors whose 4 and 8 pieces are b[i], b[i + 1] ...; a + 2b and a - 2b
+// by way of values that are not below r.
+__global__ void fr_operations(const device::Fr* a, const device::Fr* b, device::Fr* out, size_t count) {
   size_t i = blockIdx.x * size_t{blockDim.x} + threadIdx.x;
   if (i >= count) return;
   device::Fr* to = out + 5 * i;
+  const auto piece = [&](unsigned k) { return b[(i + k) % count]; };
   to[0] = a[i].multiply(b[i]);
-  to[1] = prepare_and_multiply(a[i], b[i], multipliers.of_4);
-  to[2] = prepare_and_multiply(a[i], b[i], multipliers.of_8);
-  to[3] = device::fr::add_lazy(device::fr::add_lazy(a[i], b[i]), b[i]);  // up to 3r before reduction
+  to[1] = device::fr::mul_prepared<4>(a[i], piece);
+  to[2] = device::fr::mul_prepared<8>(a[i], piece);
+  to[3] = device::fr::add_lazy(device::fr::add_lazy(a[i], b[i]), b[i]);
   to[4] = device::fr::sub_lazy(device::fr::sub_lazy(a[i], b[i]), b[i]);
-  to[3].subtract_modulus();
-  to[4].subtract_modulus();
+  for (unsigned k = 1; k < 5; k++) to[k].subtract_modulus();
 }
 
 template <class F>
@@ -111,20 +111,28 @@ void check_inverses() {
 TEST(DeviceField, FrOperations) {
   CUZK_SKIP_WITHOUT_DEVICE();
   std::mt19937_64 random(testing::seed());
-  std::vector<Fr> a = with_edges<Fr>(random, 50000), b = a;
+  const size_t count = 100000;
+  std::vector<Fr> a = with_edges<Fr>(random, count), b = a;
   std::shuffle(b.begin(), b.end(), random);
-  Multipliers multipliers;
-  for (unsigned i = 0; i < 4; i++) multipliers.of_4[i] = device::Fr::from_host(device::fr::multiplier(4, i));
-  for (unsigned i = 0; i < 8; i++) multipliers.of_8[i] = device::Fr::from_host(device::fr::multiplier(8, i));
   const gpu::TestArray<Fr> in_a{std::span(a)}, in_b{std::span(b)}, out(5 * a.size());
   const auto at = [](const gpu::TestArray<Fr>& array) { return array.span().as<device::Fr>().data; };
   auto stream = gpu::Stream::make(0).value();
-  ASSERT_TRUE(gpu::launch(stream, fr_operations, gpu::blocks_for(a.size(), 128), 128, 0, at(in_a), at(in_b),
-                          multipliers, at(out), a.size()));
+  ASSERT_TRUE(gpu::launch(stream, fr_operations, gpu::blocks_for(a.size(), 128), 128, 0, at(in_a), at(in_b), at(out),
+                          a.size()));
   ASSERT_TRUE(stream.synchronize());
   const std::vector<Fr> got = out.values();
+  // sum over the pieces x_k of the representation of x, of x_k b[i + k] / R
+  const auto by_pieces = [&](size_t i, unsigned pieces) {
+    const auto raw = a[i].raw();
+    Fr sum;
+    for (unsigned k = 0; k < pieces; k++) {
+      const uint64_t piece = pieces == 4 ? raw[k] : raw[k / 2] >> (32 * (k % 2)) & 0xffffffff;
+      sum += Fr::from_u64(piece) * b[(i + k) % b.size()];
+    }
+    return sum * Fr::from_u64(2).pow(pieces == 4 ? 96 : 64).inverse();
+  };
   for (size_t i = 0; i < a.size(); i++) {
-    const Fr product = a[i] * b[i], want[5] = {product, product, product, a[i] + b[i] + b[i], a[i] - b[i] - b[i]};
+    const Fr want[5] = {a[i] * b[i], by_pieces(i, 4), by_pieces(i, 8), a[i] + b[i] + b[i], a[i] - b[i] - b[i]};
     for (size_t k = 0; k < 5; k++) ASSERT_EQ(got[5 * i + k], want[k]) << "operation " << k << " of pair " << i;
   }
 }

@@ -98,6 +98,13 @@ __device__ __forceinline__ uint32_t reduce_limb(Sums& sums) {
   return reduce_limb<kAt>(sums, sums.aligned<kAt>()[kAt + 8]);
 }
 
+// value += p where `condition` is not zero. Eight instructions that lanes skip; masking p takes sixteen.
+__device__ __forceinline__ void add_if(Fr& value, const Fr& p, uint32_t condition) {
+  ptx::add_cc_if(value.limbs[0], p.limbs[0], condition);
+#pragma unroll
+  for (unsigned i = 1; i < 8; i++) ptx::addc_cc_if(value.limbs[i], p.limbs[i], condition);
+}
+
 // a b / 2^256 in Fr: below r for b < r and a < 2^256. Step k leaves limbs k + 8 and k + 9 with carries alone until step
 // k + 1 adds products there.
 template <>
@@ -127,10 +134,7 @@ __device__ __forceinline__ Fr mul(const Fr& a, const Fr& b) {
   for (unsigned i = 1; i < 8; i++) out.limbs[i] = ptx::subc_cc(out.limbs[i], q[i]);
   const uint32_t negative = ptx::subc(top, 0);
   constexpr Fr r = Fr::modulus();
-  out.limbs[0] = ptx::add_cc(out.limbs[0], r.limbs[0] & negative);
-#pragma unroll
-  for (unsigned i = 1; i < 7; i++) out.limbs[i] = ptx::addc_cc(out.limbs[i], r.limbs[i] & negative);
-  out.limbs[7] = ptx::addc(out.limbs[7], r.limbs[7] & negative);
+  add_if(out, r, negative);
   return out;
 }
 
@@ -209,11 +213,7 @@ __device__ __forceinline__ Fr sub_lazy(const Fr& a, const Fr& b) {
   out.limbs[0] = ptx::sub_cc(a.limbs[0], b.limbs[0]);
 #pragma unroll
   for (unsigned i = 1; i < 8; i++) out.limbs[i] = ptx::subc_cc(a.limbs[i], b.limbs[i]);
-  const uint32_t negative = ptx::subc(0, 0);
-  out.limbs[0] = ptx::add_cc(out.limbs[0], p.limbs[0] & negative);
-#pragma unroll
-  for (unsigned i = 1; i < 7; i++) out.limbs[i] = ptx::addc_cc(out.limbs[i], p.limbs[i] & negative);
-  out.limbs[7] = ptx::addc(out.limbs[7], p.limbs[7] & negative);
+  add_if(out, p, ptx::subc(0, 0));
   return out;
 }
 #endif

@@ -83,6 +83,14 @@ __device__ __forceinline__ uint32_t madc_hi(uint32_t a, uint32_t b, uint32_t c) 
   return r;
 }
 
+// a += b where `condition` is not zero; elsewhere nothing happens, to the carry either.
+__device__ __forceinline__ void add_cc_if(uint32_t& a, uint32_t b, uint32_t condition) {
+  asm volatile("{.reg .pred p; setp.ne.u32 p, %2, 0; @p add.cc.u32 %0, %0, %1;}" : "+r"(a) : "r"(b), "r"(condition));
+}
+__device__ __forceinline__ void addc_cc_if(uint32_t& a, uint32_t b, uint32_t condition) {
+  asm volatile("{.reg .pred p; setp.ne.u32 p, %2, 0; @p addc.cc.u32 %0, %0, %1;}" : "+r"(a) : "r"(b), "r"(condition));
+}
+
 }  // namespace ptx
 
 // Rows of products a[0] b, a[2] b, ... on pairs of limbs.

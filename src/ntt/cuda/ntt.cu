@@ -10,7 +10,7 @@ namespace {
 
 constexpr unsigned kMaxLog2Rows = 9;
 constexpr unsigned kMaxLog2Table = 18;  // log2 of the largest block whose twiddles are stored
-constexpr unsigned kBlock = 256;        // threads; each holds 8 elements
+constexpr unsigned kBlock = 128;        // threads; each holds 8 elements
 
 // Twiddles between the steps of 8 in a tile, w_m^(low q) for q in [1, 8) and low < S = m / 8, prepared in four pieces.
 // Rows of 128 places hold all S: words (q, 2 * piece + half) at place S + low, 16 bytes each, so that neighbours in
@@ -31,9 +31,24 @@ __device__ __forceinline__ uint4 low_words(const device::Fr& value) {
 __device__ __forceinline__ uint4 high_words(const device::Fr& value) {
   return make_uint4(value.limbs[4], value.limbs[5], value.limbs[6], value.limbs[7]);
 }
+// Data pass through the L1 cache once; the twiddles of the steps are to stay there.
+__device__ __forceinline__ uint4 load_words(const uint4* from) {
+  uint4 out;
+  asm volatile("ld.global.L1::evict_first.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(out.x), "=r"(out.y), "=r"(out.z), "=r"(out.w)
+               : "l"(from));
+  return out;
+}
+__device__ __forceinline__ uint4 load_kept_words(const uint4* from) {
+  uint4 out;
+  asm("ld.global.nc.L1::evict_last.v4.u32 {%0, %1, %2, %3}, [%4];"
+      : "=r"(out.x), "=r"(out.y), "=r"(out.z), "=r"(out.w)
+      : "l"(from));
+  return out;
+}
 __device__ __forceinline__ device::Fr load(const device::Fr* from) {
   const uint4* words = reinterpret_cast<const uint4*>(from);
-  return from_words(words[0], words[1]);
+  return from_words(load_words(words), load_words(words + 1));
 }
 __device__ __forceinline__ void store(device::Fr* to, const device::Fr& value) {
   uint4* words = reinterpret_cast<uint4*>(to);
@@ -65,7 +80,7 @@ struct Thread {
   static constexpr unsigned kLog2Per = kLog2Rows < 3 ? kLog2Rows : 3, kPer = 1u << kLog2Per;
   static constexpr unsigned kThreads = kRows / kPer;     // of one line
   static constexpr unsigned kLines = kBlock / kThreads;  // of a tile
-  static constexpr unsigned kSlots = (kRows + kRows / 8) * kLines;
+  static constexpr unsigned kSlots = kRows * kLines;
   static constexpr unsigned kSharedBytes = 2 * kSlots * sizeof(uint4);
   static constexpr unsigned kTail = kLog2Rows % 3;  // stages beside the steps of 8
 
@@ -87,9 +102,11 @@ struct Thread {
     return origin + (uint64_t{row} << pass.log2_columns);
   }
 
-  // The tile in shared memory: halves of elements in two planes and a gap after every 8 rows, so that the 8 lanes that
-  // are served together touch all banks at any stride.
-  __device__ __forceinline__ unsigned slot(unsigned row) const { return (row + row / 8) * kLines + line_in_tile; }
+  // The tile in shared memory: halves of elements in two planes, rows swapped in fours so that the 8 lanes that are
+  // served together touch all banks at any stride.
+  __device__ __forceinline__ unsigned slot(unsigned row) const {
+    return (row ^ (row >> 3 & 3)) * kLines + line_in_tile;
+  }
   __device__ __forceinline__ device::Fr get(unsigned row) const {
     return from_words(shared[slot(row)], shared[kSlots + slot(row)]);
   }
@@ -104,7 +121,8 @@ struct Thread {
   __device__ __forceinline__ device::Fr times_step_twiddle(const device::Fr& x, unsigned q, unsigned s) const {
     const uint4* words = pass.steps + (q - 1) * 8 * kStepRow + (1u << s) + low(s);
     return device::fr::mul_prepared<4>(x, [&](unsigned piece) {
-      return from_words(__ldg(words + 2 * piece * kStepRow), __ldg(words + (2 * piece + 1) * kStepRow));
+      return from_words(load_kept_words(words + 2 * piece * kStepRow),
+                        load_kept_words(words + (2 * piece + 1) * kStepRow));
     });
   }
 
@@ -119,28 +137,31 @@ struct Thread {
     return load(pass.low_roots + (exponent & ((1u << pass.log2_low_roots) - 1))) *
            load(pass.high_roots + (exponent >> pass.log2_low_roots));
   }
-  // f(row, twiddle), one after another: a pass has to fit the instruction cache.
+  __device__ __forceinline__ device::Fr stored_twiddle(unsigned row) const {
+    const uint32_t q = reversed<kLog2Rows>(row);
+    return load(pass.table + (uint64_t{q} << pass.log2_columns) + column);
+  }
+  // f(row, twiddle), one after another: a pass has to fit the instruction cache. Memory is read one row ahead.
   template <class F>
   __device__ __forceinline__ void for_each_row(const F& f) const {
-    device::Fr twiddle, ratio;
+    device::Fr twiddle = pass.scale, next;
     if (pass.computed) {
       const uint32_t exponent = pass.exponent * (2 * column + pass.coset);
       twiddle = root(exponent * reversed<kLog2Rows - kLog2Per>(t));
-      ratio = root(exponent * kThreads);
+      next = root(exponent * kThreads);  // their ratio
       if (pass.scaled) twiddle *= pass.scale;
-    } else {
-      twiddle = pass.scale;
+    } else if (pass.table) {
+      next = stored_twiddle(outer_row(0));
     }
 #pragma unroll 1
     for (unsigned k = 0; k < kPer; k++) {
-      const unsigned row = outer_row(k);
       if (pass.table) {
-        const uint32_t q = reversed<kLog2Rows>(row);
-        twiddle = load(pass.table + (uint64_t{q} << pass.log2_columns) + column);
+        twiddle = next;
+        if (k + 1 < kPer) next = stored_twiddle(outer_row(k + 1));
         if (pass.scaled) twiddle *= pass.scale;
       }
-      f(row, twiddle);
-      if (pass.computed) twiddle *= ratio;
+      f(outer_row(k), twiddle);
+      if (pass.computed) twiddle *= next;
     }
   }
 };
@@ -157,25 +178,30 @@ __device__ __forceinline__ void transform_tail(device::Fr (&x)[kPer]) {
 
 // Values to coefficients: the transform with 1/w is the one with w read backwards, output -k for k.
 template <unsigned kLog2Rows>
-__global__ void __launch_bounds__(kBlock, 2) interpolate_pass(const PassArguments arguments) {
+__global__ void __launch_bounds__(kBlock, 4) interpolate_pass(const PassArguments arguments) {
   using Pass = Thread<kLog2Rows>;
   constexpr unsigned kPer = Pass::kPer, kTail = Pass::kTail;
   extern __shared__ uint4 memory[];
   const Pass thread(arguments, memory);
 
   device::Fr x[kPer] = {};
-  if (arguments.factor) {
+  const auto inner_row = [&](unsigned k) { return thread.t + k * Pass::kThreads; };
+  if (thread.valid) {
+#pragma unroll
+    for (unsigned k = 0; k < kPer; k++) x[k] = load(arguments.source + thread.index(inner_row(k)));
+  }
+  if (arguments.factor && thread.valid) {
+    device::Fr next = load(arguments.factor + thread.index(inner_row(0)));
+#pragma unroll
+    for (unsigned k = 0; k < kPer; k++) thread.put(inner_row(k), x[k]);
 #pragma unroll 1
     for (unsigned k = 0; k < kPer; k++) {
-      const unsigned row = thread.t + k * Pass::kThreads;
-      const uint64_t index = thread.index(row);
-      if (thread.valid) thread.put(row, load(arguments.source + index) * load(arguments.factor + index));
+      const device::Fr factor = next;
+      if (k + 1 < kPer) next = load(arguments.factor + thread.index(inner_row(k + 1)));
+      thread.put(inner_row(k), thread.get(inner_row(k)) * factor);
     }
 #pragma unroll
-    for (unsigned k = 0; k < kPer; k++) x[k] = thread.get(thread.t + k * Pass::kThreads);
-  } else if (thread.valid) {
-#pragma unroll
-    for (unsigned k = 0; k < kPer; k++) x[k] = load(arguments.source + thread.index(thread.t + k * Pass::kThreads));
+    for (unsigned k = 0; k < kPer; k++) x[k] = thread.get(inner_row(k));
   }
 
   if constexpr (kLog2Rows >= 3) {
@@ -214,22 +240,22 @@ __global__ void __launch_bounds__(kBlock, 2) interpolate_pass(const PassArgument
   if constexpr (kLog2Rows == 0) thread.put(0, x[0]);
 
   thread.for_each_row([&](unsigned row, const device::Fr& twiddle) {
-    device::Fr y = thread.get(row);
+    const uint64_t index = thread.index(row);
+    device::Fr minuend, y = thread.get(row);
+    if (arguments.minuend && thread.valid) minuend = load(arguments.minuend + index);
     if (thread.has_twiddles()) {
       y = y * twiddle;
     } else {
       y.subtract_modulus();
     }
-    if (!thread.valid) return;
-    const uint64_t index = thread.index(row);
-    if (arguments.minuend) y = load(arguments.minuend + index) - y;
-    store(arguments.data + index, y);
+    if (arguments.minuend) y = minuend - y;
+    if (thread.valid) store(arguments.data + index, y);
   });
 }
 
 // Coefficients to values: the same steps, each inverted, in the other order.
 template <unsigned kLog2Rows>
-__global__ void __launch_bounds__(kBlock, 2) evaluate_pass(const PassArguments arguments) {
+__global__ void __launch_bounds__(kBlock, 4) evaluate_pass(const PassArguments arguments) {
   using Pass = Thread<kLog2Rows>;
   constexpr unsigned kPer = Pass::kPer, kTail = Pass::kTail;
   extern __shared__ uint4 memory[];
