@@ -1,6 +1,5 @@
-#include "curve/cuda/encoding.h"
-
 #include "base/bytes.h"
+#include "curve/cuda/encoding.h"
 #include "curve/cuda/point.cuh"
 #include "curve/encoding.h"
 #include "curve/endomorphism.h"
