@@ -3,6 +3,7 @@
 import importlib.machinery
 import importlib.util
 import pathlib
+import struct
 import tempfile
 import unittest
 
@@ -16,7 +17,7 @@ def load(name):
     return module
 
 
-check, layers = load("check"), load("layers")
+check, layers, kernel_report = load("check"), load("layers"), load("kernel-report")
 
 
 class Text(unittest.TestCase):
@@ -64,6 +65,59 @@ class Layers(unittest.TestCase):
 
     def test_right(self):
         self.assertEqual(self.faults("curve/a.h", '#include "field/fields.h"\n#include "curve/point.h"\n#include <vector>'), [])
+
+
+class KernelReport(unittest.TestCase):
+    MANGLED = "_ZN4cuzk3msm38_GLOBAL__N__9acc2209_6_msm_cu_d3aa08c13addIjEEvPT_"
+
+    def cubin(self, registers, stack, shared, architecture=90):
+        """An ELF file of one kernel (symbol 1), and an attribute of each other form before those that count."""
+        info = struct.pack("<BBH BBHI BBHII BBHII", 3, 0x1B, 255, 4, 0x37, 4, 1, 4, 0x2F, 8, 1, registers, 4, 0x12, 8, 1, stack)
+        parts = [(".strtab", b"\0" + self.MANGLED.encode() + b"\0", 0), (".symtab", bytes(24) + struct.pack("<IBBHQQ", 1, 2, 16, 0, 0, 0), 1),
+                 (".nv.info", info, 2)]
+        sections = [(name, len(body), body, link) for name, body, link in parts] + [(".nv.shared." + self.MANGLED, shared + 1024, b"", 0)]
+        names = b"\0".join(name.encode() for name, *_ in sections) + b"\0"
+        bodies = b"".join(body for _, _, body, _ in sections) + names
+        headers, name, at = bytes(64), 0, 64
+        for text, size, body, link in [*sections, ("", len(names), names, 0)]:
+            headers += struct.pack("<IIQQQQIIQQ", name, 0, 0, 0, at, size, link, 0, 0, 0)
+            name, at = name + len(text) + 1, at + len(body)
+        flags = 0x06000004 | architecture << 8
+        start = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1A\x08", 2, 190, 1, 0, 0, 64 + len(bodies), flags, 64, 0, 0, 64, 6, 5)
+        return start + bodies + headers
+
+    def test_parsed(self):
+        data = b"\x7fELF of the host" + bytes(60) + self.cubin(1, 2, 3, architecture=80) + self.cubin(128, 48, 12288)
+        cubins = list(kernel_report.cubins(data))
+        self.assertEqual(len(cubins), 1)
+        kernels = list(kernel_report.kernels_of(cubins[0]))
+        self.assertEqual(kernels, [(self.MANGLED, 128, 48, 12288)])
+        self.assertEqual(list(kernel_report.lines_of(kernels)), ["      128    48  12288  msm::add<unsigned int>\n"])
+
+    def test_names(self):
+        for demangled, name in [
+            ("void cuzk::(anonymous namespace)::f<(cuzk::S)1, 2u>(int)", "f<(S)1, 2u>"),
+            ("cuzk::msm::g(cuzk::Affine<cuzk::Fp>*)", "msm::g"),
+            ("void f<cuzk::Quadratic<cuzk::device::Element<cuzk::Montgomery<cuzk::FpParams> > > >(int)", "f<Quadratic<Fp>>"),
+        ]:
+            self.assertEqual(kernel_report.short_name(demangled)[0], name)
+
+    def test_check(self):
+        with tempfile.TemporaryDirectory() as folder:
+            build = pathlib.Path(folder)
+            with self.assertRaisesRegex(check.Skipped, "without CUDA"):
+                check.check_kernels(build)
+            language = build / "CMakeFiles/3.25.1/CMakeCUDACompiler.cmake"
+            language.parent.mkdir(parents=True)
+            language.write_text('set(CMAKE_CUDA_COMPILER_VERSION "1.2.3")')
+            with self.assertRaisesRegex(check.Skipped, "the build of CUDA 1.2.3"):
+                check.check_kernels(build)
+            release = kernel_report.REPORT.read_text().split()[2].rstrip(",")
+            language.write_text(f'set(CMAKE_CUDA_COMPILER_VERSION "{release}")')
+            (build / "compile_commands.json").write_text("[]")
+            faults = check.check_kernels(build)
+            self.assertIn("tools/kernel-report", faults[0], "what to do comes first")
+            self.assertIn("-src/msm/cuda/msm.cu", faults)
 
 
 if __name__ == "__main__":
