@@ -24,22 +24,22 @@ struct DeviceWorkspace {
   gpu::DeviceSpan<std::byte> cub;
 
   DeviceWorkspace(gpu::DeviceCarver& memory, const DevicePlan& plan) {
-    const uint64_t buckets = uint64_t{plan.windows_at_once} << (plan.window_bits - 1);
+    const uint64_t bucket_count = uint64_t{plan.windows_at_once} << (plan.window_bits - 1);
     const uint64_t entries = std::max<uint64_t>(uint64_t{plan.windows_at_once} * plan.shape.points, 1);
     for (auto& span : keys) span = memory.take<uint32_t>(entries);
     for (auto& span : values) span = memory.take<uint32_t>(entries);
-    for (auto& span : offsets) span = memory.take<uint32_t>(buckets + 1);
+    for (auto& span : offsets) span = memory.take<uint32_t>(bucket_count + 1);
     // A level has half the elements before, rounded up in each bucket; rows and columns of buckets take as many as
     // there are.
-    const uint64_t half = entries / 2 + std::min(entries, buckets) / 2 + 1,
-                   quarter = half / 2 + std::min(half, buckets) / 2 + 1;
+    const uint64_t half = entries / 2 + std::min(entries, bucket_count) / 2 + 1,
+                   quarter = half / 2 + std::min(half, bucket_count) / 2 + 1;
     pairs = memory.take<uint32_t>(half);
-    points[0] = memory.take<Affine<F>>(std::max(half, buckets));
+    points[0] = memory.take<Affine<F>>(std::max(half, bucket_count));
     points[1] = memory.take<Affine<F>>(quarter);
-    this->buckets = memory.take<Affine<F>>(buckets);
+    buckets = memory.take<Affine<F>>(bucket_count);
     totals = memory.take<uint32_t>(kLevels);
     sums = memory.take<Xyzz<F>>(2 * plan.windows_at_once);
-    cub = memory.take<std::byte>(cub_bytes(entries, buckets));
+    cub = memory.take<std::byte>(cub_bytes(entries, bucket_count));
   }
 };
 
