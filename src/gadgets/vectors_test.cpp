@@ -90,7 +90,7 @@ class Bench {
  private:
   Fr next() {
     size_t i = allocated_++;
-    return gadget_.contains("aux") ? fr_from_hex(gadget_["aux"][i]).value() : Fr::zero();
+    return gadget_.contains("aux") ? fr_from_hex(gadget_["aux"][i].get<std::string>()).value() : Fr::zero();
   }
   const Json& gadget_;
   size_t allocated_ = 0;
@@ -141,7 +141,7 @@ void path_case(Bench<CS>& b, const Json& gadget, bool is_public) {
     values.index = params["indexes"][level];
     for (size_t i = 0; i + 1 < arities[level]; i++) {
       size_t variable = at + static_cast<size_t>(std::countr_zero(arities[level])) + i;
-      values.siblings.push_back(gadget.contains("aux") ? fr_from_hex(gadget["aux"][variable]).value() : Fr::zero());
+      values.siblings.push_back(gadget.contains("aux") ? fr_from_hex(gadget["aux"][variable].get<std::string>()).value() : Fr::zero());
     }
     at += level_aux(hash, arities[level]);
   }
@@ -240,7 +240,7 @@ bool run(Bench<CS>& b, const std::string& file, const Json& gadget) {
   if (file == "num") {
     if (name == "to_bits_le_strict") return false;  // no Filecoin circuit uses it
     if (name == "alloc_input") {
-      Num<CS> input{{}, value_of<CS>([&] { return fr_from_hex(gadget["inputs"][1]).value(); })};
+      Num<CS> input{{}, value_of<CS>([&] { return fr_from_hex(gadget["inputs"][1].get<std::string>()).value(); })};
       input.var = cs.alloc_input(input.value);
       b.output(input);
       return true;
@@ -319,7 +319,7 @@ bool run(Bench<CS>& b, const std::string& file, const Json& gadget) {
 
 Json terms_of(const std::vector<r1cs::Term>& terms) {
   Json out = Json::array();
-  for (const r1cs::Term& term : terms) out.push_back({text(term.var), to_hex_number(term.coefficient)});
+  for (const r1cs::Term& term : terms) out.push_back({text(term.var), fr_to_hex(term.coefficient)});
   return out;
 }
 
