@@ -141,7 +141,8 @@ void path_case(Bench<CS>& b, const Json& gadget, bool is_public) {
     values.index = params["indexes"][level];
     for (size_t i = 0; i + 1 < arities[level]; i++) {
       size_t variable = at + static_cast<size_t>(std::countr_zero(arities[level])) + i;
-      values.siblings.push_back(gadget.contains("aux") ? fr_from_hex(gadget["aux"][variable].get<std::string>()).value() : Fr::zero());
+      values.siblings.push_back(gadget.contains("aux") ? fr_from_hex(gadget["aux"][variable].get<std::string>()).value()
+                                                       : Fr::zero());
     }
     at += level_aux(hash, arities[level]);
   }
