@@ -36,7 +36,7 @@ class DeviceDomain {
   unsigned log2_size() const { return log2_size_; }
   size_t size() const { return size_t{1} << log2_size_; }
 
-  // Elements are Montgomery residues in [0, r) before and after. kInvalidInput where a span is not of size().
+  // Elements are Montgomery residues in [0, r) before and after. kInternal where a span is not of size().
   Status evaluate(Points points, gpu::DeviceSpan<device::Fr> data, const gpu::Stream& stream) const;
   Status interpolate(Points points, gpu::DeviceSpan<device::Fr> data, const gpu::Stream& stream,
                      const Around& around = {}) const;
