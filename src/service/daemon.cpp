@@ -99,7 +99,7 @@ Result<int> run_daemon(const DaemonOptions& options) {
   hold_signals();
   Parts parts(config, machine);
   CUZK_TRY_ASSIGN(std::unique_ptr<GrpcServer> server,
-                  GrpcServer::start(parts.engine, filecoin_sources(parts.pool), config.listen));
+                  GrpcServer::start(parts.engine, filecoin_sources(parts.pool), find_circuit, config.listen));
   log::info("cuzk-daemon {} ready, serving on {}", CUZK_VERSION, fmt::join(server->addresses(), ", "));
 
   int number = wait_for_signal();

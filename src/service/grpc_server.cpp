@@ -131,8 +131,8 @@ Payload payload_of(const v1::SubmitProofRequest& request) {
 
 class ProvingService final : public v1::ProvingEngine::Service {
  public:
-  ProvingService(engine::Engine& engine, MakeSource make_source)
-      : engine_(engine), make_source_(std::move(make_source)) {}
+  ProvingService(engine::Engine& engine, MakeSource make_source, FindCircuit find_circuit)
+      : engine_(engine), make_source_(std::move(make_source)), find_circuit_(std::move(find_circuit)) {}
 
   grpc::Status SubmitProof(grpc::ServerContext*, const v1::SubmitProofRequest* request,
                            v1::SubmitProofResponse* response) override {
@@ -143,22 +143,51 @@ class ProvingService final : public v1::ProvingEngine::Service {
     return grpc::Status::OK;
   }
 
-  grpc::Status AwaitProof(grpc::ServerContext*, const v1::AwaitProofRequest* request,
+  grpc::Status AwaitProof(grpc::ServerContext* context, const v1::AwaitProofRequest* request,
                           v1::AwaitProofResponse* response) override {
     Result<engine::Ticket> ticket = engine_.find(request->job_id());
     if (!ticket) return to_grpc(ticket.error());
     constexpr uint64_t kYear = uint64_t{365} * 24 * 3600 * 1000;
     std::optional<engine::Clock::duration> timeout;
     if (request->timeout_ms() != 0) timeout = std::chrono::milliseconds(std::min(request->timeout_ms(), kYear));
-    fill(*response, ticket->job->id, engine_.await(*ticket, timeout));
-    return grpc::Status::OK;
+    return answer(*context, *ticket, timeout, *response);
   }
 
-  grpc::Status Prove(grpc::ServerContext*, const v1::ProveRequest* request, v1::ProveResponse* response) override {
+  grpc::Status Prove(grpc::ServerContext* context, const v1::ProveRequest* request,
+                     v1::ProveResponse* response) override {
     if (!request->has_submit()) return {grpc::StatusCode::INVALID_ARGUMENT, "missing submit field"};
     Result<engine::Ticket> ticket = submit(request->submit());
     if (!ticket) return to_grpc(ticket.error());
-    fill(*response->mutable_result(), ticket->job->id, engine_.await(*ticket));
+    return answer(*context, *ticket, std::nullopt, *response->mutable_result());
+  }
+
+  grpc::Status CancelProof(grpc::ServerContext*, const v1::CancelProofRequest* request,
+                           v1::CancelProofResponse* response) override {
+    Result<bool> was_running = engine_.cancel(request->job_id());
+    if (!was_running) return to_grpc(was_running.error());
+    response->set_was_running(*was_running);
+    return grpc::Status::OK;
+  }
+
+  grpc::Status PreloadSRS(grpc::ServerContext*, const v1::PreloadSrsRequest* request,
+                          v1::PreloadSrsResponse* response) override {
+    Result<NamedCircuit> circuit = find_circuit_(request->circuit_id());
+    if (!circuit) return to_grpc(circuit.error());
+    auto loaded = engine_.preload(circuit->id, std::move(circuit->compile));
+    if (!loaded) return to_grpc(loaded.error());
+    response->set_already_loaded(loaded->already);
+    response->set_load_time_ms(in_ms(loaded->load_time));
+    return grpc::Status::OK;
+  }
+
+  grpc::Status EvictSRS(grpc::ServerContext*, const v1::EvictSrsRequest* request,
+                        v1::EvictSrsResponse* response) override {
+    Result<NamedCircuit> circuit = find_circuit_(request->circuit_id());
+    if (!circuit) return to_grpc(circuit.error());
+    Result<uint64_t> freed = engine_.evict(circuit->id);
+    if (!freed) return to_grpc(freed.error());
+    response->set_was_loaded(*freed > 0);
+    response->set_freed_bytes(*freed);
     return grpc::Status::OK;
   }
 
@@ -187,6 +216,24 @@ class ProvingService final : public v1::ProvingEngine::Service {
   }
 
  private:
+  // Waits as long as the client does: when the last one that waits for a job is gone, the engine gives it up after a
+  // while.
+  grpc::Status answer(grpc::ServerContext& context, const engine::Ticket& ticket,
+                      std::optional<engine::Clock::duration> timeout, v1::AwaitProofResponse& response) {
+    constexpr engine::Clock::duration kLook = std::chrono::seconds(1);  // a synchronous call is not told of its end
+    const engine::Clock::time_point end = timeout ? engine::Clock::now() + *timeout : engine::Clock::time_point::max();
+    engine_.watch(ticket);
+    std::optional<engine::Outcome> outcome;
+    while (!outcome && !context.IsCancelled()) {
+      const engine::Clock::duration left = timeout ? end - engine::Clock::now() : kLook;
+      outcome = engine_.await(ticket, std::min(left, kLook));
+      if (!outcome && timeout && engine::Clock::now() >= end) break;
+    }
+    engine_.unwatch(ticket);
+    fill(response, ticket.job->id, outcome);
+    return grpc::Status::OK;
+  }
+
   Result<engine::Ticket> submit(const v1::SubmitProofRequest& request) {
     int number = request.proof_kind();
     if (!v1::ProofKind_IsValid(number) || number == v1::PROOF_KIND_UNSPECIFIED) {
@@ -200,6 +247,7 @@ class ProvingService final : public v1::ProvingEngine::Service {
 
   engine::Engine& engine_;
   MakeSource make_source_;
+  FindCircuit find_circuit_;
   const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
 };
 
@@ -230,11 +278,12 @@ struct GrpcServer::State {
 GrpcServer::GrpcServer() : state_(std::make_unique<State>()) {}
 
 Result<std::unique_ptr<GrpcServer>> GrpcServer::start(engine::Engine& engine, MakeSource make_source,
+                                                      FindCircuit find_circuit,
                                                       const std::vector<std::string>& listen) {
   gpr_set_log_function(log_grpc);
   std::unique_ptr<GrpcServer> self(new GrpcServer);
   State& state = *self->state_;
-  state.service = std::make_unique<ProvingService>(engine, std::move(make_source));
+  state.service = std::make_unique<ProvingService>(engine, std::move(make_source), std::move(find_circuit));
 
   std::vector<ListenAddress> addresses;
   for (const std::string& text : listen) {

@@ -18,7 +18,7 @@ class GrpcServer {
  public:
   // Binds every address or none. The engine outlives the server.
   static Result<std::unique_ptr<GrpcServer>> start(engine::Engine& engine, MakeSource make_source,
-                                                   const std::vector<std::string>& listen);
+                                                   FindCircuit find_circuit, const std::vector<std::string>& listen);
   // Stops.
   ~GrpcServer();
   GrpcServer(const GrpcServer&) = delete;

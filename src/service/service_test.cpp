@@ -143,16 +143,86 @@ TEST_F(ServiceTest, StatusIsTrue) {
   EXPECT_EQ(status().total_proofs_failed(), 1u);
 }
 
-TEST_F(ServiceTest, TheRestIsUnimplemented) {
-  grpc::ClientContext contexts[4];
-  v1::CancelProofResponse cancel;
+TEST_F(ServiceTest, MetricsAreUnimplemented) {
+  grpc::ClientContext context;
   v1::GetMetricsResponse metrics;
-  v1::PreloadSrsResponse preload;
-  v1::EvictSrsResponse evict;
-  EXPECT_EQ(stub_->CancelProof(&contexts[0], {}, &cancel).error_code(), grpc::StatusCode::UNIMPLEMENTED);
-  EXPECT_EQ(stub_->GetMetrics(&contexts[1], {}, &metrics).error_code(), grpc::StatusCode::UNIMPLEMENTED);
-  EXPECT_EQ(stub_->PreloadSRS(&contexts[2], {}, &preload).error_code(), grpc::StatusCode::UNIMPLEMENTED);
-  EXPECT_EQ(stub_->EvictSRS(&contexts[3], {}, &evict).error_code(), grpc::StatusCode::UNIMPLEMENTED);
+  EXPECT_EQ(stub_->GetMetrics(&context, {}, &metrics).error_code(), grpc::StatusCode::UNIMPLEMENTED);
+}
+
+TEST_F(ServiceTest, CancelEndsAJobAndSaysWhetherItRan) {
+  auto cancel = [&](const std::string& id, v1::CancelProofResponse& response) {
+    grpc::ClientContext context;
+    v1::CancelProofRequest request;
+    request.set_job_id(id);
+    return stub_->CancelProof(&context, request, &response);
+  };
+  v1::SubmitProofResponse submitted;
+  ASSERT_TRUE(submit(request("a", "wait 3"), submitted).ok());
+  gate_.started.wait();
+  ASSERT_TRUE(submit(request("b", "4"), submitted).ok());
+  v1::CancelProofResponse response;
+  ASSERT_TRUE(cancel("b", response).ok());
+  EXPECT_FALSE(response.was_running());
+  ASSERT_TRUE(cancel("a", response).ok());
+  EXPECT_TRUE(response.was_running());
+  gate_.go.count_down();
+  v1::AwaitProofResponse result;
+  for (const char* id : {"a", "b"}) {
+    ASSERT_TRUE(await(id, 0, result).ok());
+    EXPECT_EQ(result.status(), v1::AwaitProofResponse::CANCELLED);
+    EXPECT_EQ(result.error_message(), "cancelled: cancelled");
+  }
+  EXPECT_EQ(cancel("unknown", response).error_code(), grpc::StatusCode::NOT_FOUND);
+}
+
+TEST_F(ServiceTest, PreloadAndEvict) {
+  auto preload = [&](const std::string& id, v1::PreloadSrsResponse& response) {
+    grpc::ClientContext context;
+    v1::PreloadSrsRequest request;
+    request.set_circuit_id(id);
+    return stub_->PreloadSRS(&context, request, &response);
+  };
+  auto evict = [&](const std::string& id, v1::EvictSrsResponse& response) {
+    grpc::ClientContext context;
+    v1::EvictSrsRequest request;
+    request.set_circuit_id(id);
+    return stub_->EvictSRS(&context, request, &response);
+  };
+  v1::PreloadSrsResponse loaded;
+  ASSERT_TRUE(preload("cubic", loaded).ok());
+  EXPECT_FALSE(loaded.already_loaded());
+  ASSERT_TRUE(preload("cubic", loaded).ok());
+  EXPECT_TRUE(loaded.already_loaded());
+  ASSERT_EQ(status().loaded_srs_size(), 1);
+  EXPECT_EQ(status().loaded_srs(0).ref_count(), 0u);
+  v1::EvictSrsResponse evicted;
+  ASSERT_TRUE(evict("cubic", evicted).ok());
+  EXPECT_TRUE(evicted.was_loaded());
+  EXPECT_GT(evicted.freed_bytes(), 0u);
+  ASSERT_TRUE(evict("cubic", evicted).ok());
+  EXPECT_FALSE(evicted.was_loaded());
+  EXPECT_EQ(preload("porep-3g", loaded).error_code(), grpc::StatusCode::NOT_FOUND);
+  EXPECT_EQ(evict("", evicted).error_code(), grpc::StatusCode::NOT_FOUND);
+}
+
+TEST(FindCircuit, OwnAndOldNames) {
+  for (auto [name, id] : {std::pair("porep-32g", "porep-32GiB"),
+                          {"porep-64g", "porep-64GiB"},
+                          {"wpost-32g", "window-32GiB"},
+                          {"winning-32g", "winning-32GiB"},
+                          {"snap-64g", "update-64GiB"},
+                          {"porep-2KiB", "porep-2KiB"},
+                          {"window-512MiB", "window-512MiB"}}) {
+    auto circuit = find_circuit(name);
+    ASSERT_TRUE(circuit) << name;
+    EXPECT_EQ(circuit->id, id);
+  }
+  EXPECT_EQ(find_circuit("winning-2KiB")->compile()->name, "winning-2KiB");
+  for (const char* name : {"", "-", "porep", "porep-", "porep-33g", "snap-32", "seal-32g", "32g-porep"}) {
+    auto circuit = find_circuit(name);
+    ASSERT_FALSE(circuit) << name;
+    EXPECT_EQ(circuit.error().message, fmt::format("unknown circuit ID: {}", name));
+  }
 }
 
 TEST_F(ServiceTest, WhileDrainingNewJobsAreUnavailable) {
@@ -163,7 +233,7 @@ TEST_F(ServiceTest, WhileDrainingNewJobsAreUnavailable) {
 
 TEST_F(ServiceTest, ALiveSocketIsNotStolenAndOwnFilesAreRemoved) {
   auto parser = [this](const Payload& payload) { return parse(payload); };
-  auto second = GrpcServer::start(*engine_, parser, {address_});
+  auto second = GrpcServer::start(*engine_, parser, find_cubic, {address_});
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, Code::kIo);
   EXPECT_THAT(second.error().message, HasSubstr("another process serves"));
@@ -176,7 +246,7 @@ TEST_F(ServiceTest, ALiveSocketIsNotStolenAndOwnFilesAreRemoved) {
   EXPECT_FALSE(std::filesystem::exists(socket));
 
   std::ofstream(folder_.path() / "file") << "not a socket";
-  auto file = GrpcServer::start(*engine_, parser, {"unix://" + (folder_.path() / "file").string()});
+  auto file = GrpcServer::start(*engine_, parser, find_cubic, {"unix://" + (folder_.path() / "file").string()});
   ASSERT_FALSE(file);
   EXPECT_THAT(file.error().message, HasSubstr("is no socket"));
   EXPECT_TRUE(std::filesystem::exists(folder_.path() / "file"));

@@ -35,7 +35,7 @@ class ServiceTest : public ::testing::Test {
     engine::Options options;
     options.policy.max_waiting = 2;
     engine_ = std::make_unique<engine::Engine>(options, circuits_, params_, *backend_, pool_);
-    auto server = GrpcServer::start(*engine_, [this](const Payload& payload) { return parse(payload); },
+    auto server = GrpcServer::start(*engine_, [this](const Payload& payload) { return parse(payload); }, find_cubic,
                                     {address_, "localhost:0"});
     if (!server) throw std::runtime_error(server.error().message);
     server_ = std::move(*server);
@@ -50,6 +50,11 @@ class ServiceTest : public ::testing::Test {
     if (text.empty() || text.find_first_not_of("0123456789") != text.npos)
       return fail(Code::kInvalidInput, "C1 parse failed: no number");
     return std::make_shared<CubicSource>(std::vector<uint64_t>{std::stoull(text)});
+  }
+
+  static Result<NamedCircuit> find_cubic(std::string_view name) {
+    if (name != "cubic") return fail(Code::kNotFound, "unknown circuit ID: {}", name);
+    return NamedCircuit{"cubic", [] { return CubicSource({1}).compile(); }};
   }
 
   static std::unique_ptr<v1::ProvingEngine::Stub> connect(const std::string& address) {

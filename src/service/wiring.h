@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "filecoin/proof_request.h"
 #include "groth16/circuit_source.h"
@@ -23,6 +24,16 @@ using MakeSource = std::function<Result<std::shared_ptr<const groth16::CircuitSo
 
 // filecoin::make_source on a pool, which outlives it.
 MakeSource filecoin_sources(exec::Pool& pool);
+
+struct NamedCircuit {
+  std::string id;  // as the engine knows it, such as "porep-32GiB"
+  std::function<Result<r1cs::Circuit>()> compile;
+};
+using FindCircuit = std::function<Result<NamedCircuit>(std::string_view name)>;
+
+// A circuit by its id, or by the shorter one that clients have always used: porep-32g, wpost-32g, winning-32g,
+// snap-32g. kNotFound "unknown circuit ID: NAME".
+Result<NamedCircuit> find_circuit(std::string_view name);
 
 // Path of the parameter file of a circuit id such as "porep-2KiB".
 Result<std::filesystem::path> locate_params(const Config& config, const std::string& circuit_id);
