@@ -22,8 +22,9 @@ class Programs(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def run_tool(self, *arguments, program="cuzk"):
-        return subprocess.run([BIN / program, *map(str, arguments)], capture_output=True, text=True, timeout=1200)
+    def run_tool(self, *arguments, program="cuzk", **environment):
+        return subprocess.run([BIN / program, *map(str, arguments)], capture_output=True, text=True, timeout=1200,
+                              env={**os.environ, **environment})
 
     def tool(self, *arguments, code=0):
         """What a command prints with --json; fails where its exit code is another one."""
@@ -31,9 +32,9 @@ class Programs(unittest.TestCase):
         self.assertEqual(done.returncode, code, done.stderr)
         return json.loads(done.stdout) if done.stdout else None
 
-    def fault(self, code, *arguments, program="cuzk"):
+    def fault(self, code, *arguments, program="cuzk", **environment):
         """The message of a command that must end with this exit code and print nothing on stdout."""
-        done = self.run_tool(*arguments, program=program)
+        done = self.run_tool(*arguments, program=program, **environment)
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         self.assertEqual(done.stdout, "")
         self.assertNotEqual(done.stderr, "")

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The programs from outside: usage, exit codes, JSON, bad files, a daemon's life. Slow work is in programs_slow_test.py."""
 import json
+import pathlib
 import signal
 import socket
 import subprocess
@@ -37,6 +38,23 @@ class Usage(Programs):
         self.fault(2, "simulate", "--memory", "lots")
         self.assertIn("circuits[0].withness: unknown key",
                       self.fault(2, "simulate", "--profile", self.write("profile", '{"circuits": [{"withness": "1GiB"}]}')))
+
+    def test_wrong_kernels_are_told(self):
+        for program, arguments in ("cuzk", ["plan", "--circuit", "porep-2KiB"]), ("cuzk-daemon", []):
+            self.assertIn("fast", self.fault(2, *arguments, program=program, CUZK_KERNELS="fast"))
+
+    def test_devices_that_are_not_there(self):
+        self.assertIn("porep-32g", self.fault(2, "bench", "--full-scale", "snap-32g"))
+        if pathlib.Path("/dev/nvidia0").exists():
+            self.skipTest("there is a CUDA device")
+        out, vk = self.folder / "p", self.folder / "v"
+        for command in (["bench", "--full-scale", "porep-2k"],
+                        ["setup", "porep", "--sector-size", "2KiB", "--seed", 1, "--device", 0, "--out", out, "--vk", vk]):
+            self.assertIn("CUDA", self.fault(4, *command))
+        self.assertFalse(out.exists())
+        config = self.folder / "cuzk.toml"
+        config.write_text('[daemon]\nlisten = ["localhost:0"]\n[gpus]\ndevices = [0]\n')
+        self.assertIn("gpus.devices", self.fault(4, "--config", config, program="cuzk-daemon"))
 
     def test_bad_input_is_3(self):
         self.fault(3, "digest", "porep", "--sector-size", "3KiB")
