@@ -69,7 +69,8 @@ struct RowSums {
     }
   }
   CUZK_DEVICE void store(const PlacedInstance& at, uint32_t target, const device::Fr& sum) const {
-    (target & 1 ? b : a)[at.first_row + target / 2] = sum;
+    device::Fr* const rows = target & 1 ? b : a;  // (target & 1 ? b : a)[...] is wrong code with g++ 12 and UBSan
+    rows[at.first_row + target / 2] = sum;
   }
 };
 
