@@ -14,12 +14,8 @@ namespace {
 
 // Of "porep-32g" or "porep-2k".
 Result<uint64_t> sector_of(std::string_view shape) {
-  constexpr std::string_view kPrefix = "porep-", kUnits = "kmg";
-  if (shape.starts_with(kPrefix) && kUnits.find(shape.back()) != std::string_view::npos) {
-    const std::string_view number = shape.substr(kPrefix.size(), shape.size() - kPrefix.size() - 1);
-    const char unit = static_cast<char>(std::toupper(shape.back()));
-    if (auto bytes = parse_size(fmt::format("{}{}iB", number, unit))) return bytes;
-  }
+  const auto name = filecoin::parse_circuit_name(shape);
+  if (name && name->kind == "porep") return name->sector_bytes;
   return fail(Code::kUsage, "'{}' is no shape; porep-32g is one", shape);
 }
 
@@ -68,24 +64,12 @@ double h_seconds_at_roof(const msm::DevicePlan& plan, const gpu::DeviceInfo& dev
   return additions * 3496 / (64.0 * device.multiprocessors * device.clock_hz);
 }
 
-Result<std::vector<gpu::DeviceInfo>> devices_of(const BenchOptions& options) {
-  std::vector<gpu::DeviceInfo> devices;
-  if (options.devices.empty()) devices = gpu::devices();
-  for (const std::string& name : options.devices) {
-    CUZK_TRY_ASSIGN(gpu::DeviceInfo device, gpu::find_device(name));
-    devices.push_back(std::move(device));
-  }
-  if (devices.empty()) {
-    CUZK_TRY_ASSIGN(gpu::DeviceInfo device, gpu::find_device(""));  // says why there is none
-  }
-  return devices;
-}
-
 }  // namespace
 
 Result<int> bench(const BenchOptions& options, Context& context) {
   CUZK_TRY_ASSIGN(const uint64_t sector_bytes, sector_of(options.full_scale));
-  CUZK_TRY_ASSIGN(const std::vector<gpu::DeviceInfo> devices, devices_of(options));
+  CUZK_TRY(gpu::find_device(""));  // says why there is none
+  CUZK_TRY_ASSIGN(const std::vector<gpu::DeviceInfo> devices, gpu::find_devices(options.devices));
   uint64_t limit = UINT64_MAX;
   if (options.vram_limit) {
     CUZK_TRY_ASSIGN(limit, parse_size(*options.vram_limit));
@@ -103,9 +87,7 @@ Result<int> bench(const BenchOptions& options, Context& context) {
   std::vector<std::unique_ptr<engine::Backend>> backends;
   std::vector<engine::Device> engine_devices;
   for (const gpu::DeviceInfo& device : devices) {
-    CUZK_TRY_ASSIGN(const uint64_t free, gpu::free_bytes(device.ordinal));
-    // What the driver and CUB keep for themselves.
-    const uint64_t memory = std::min(limit, free - std::min(free, uint64_t{1} << 30));
+    CUZK_TRY_ASSIGN(const uint64_t memory, gpu::usable_bytes(device.ordinal, limit));
     engine::GpuOptions gpu_options{.device = device, .workers = options.workers, .memory_bytes = memory};
     if (!options.params) {
       gpu_options.make_params = [&options, device](const r1cs::Circuit& circuit, gpu::DeviceMemory room) {

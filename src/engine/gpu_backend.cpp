@@ -109,9 +109,8 @@ class GpuBackend final : public Backend {
 
   Status load_to_host(const std::filesystem::path& path, const r1cs::Circuit& circuit, GpuParams& params) {
     if (options_.make_params) {
-      mem::Budget budget({{"sections", groth16::device_bytes(groth16::lengths_of(circuit))}});
-      CUZK_TRY_ASSIGN(auto room, budget.reserve({0, groth16::device_bytes(groth16::lengths_of(circuit))}));
-      CUZK_TRY_ASSIGN(auto sections, gpu::DeviceMemory::make(ordinal(), std::move(room)));
+      const uint64_t bytes = groth16::device_bytes(groth16::lengths_of(circuit));
+      CUZK_TRY_ASSIGN(auto sections, gpu::DeviceMemory::make_uncovered(ordinal(), bytes));
       CUZK_TRY_ASSIGN(const auto made, options_.make_params(circuit, std::move(sections)));
       CUZK_TRY_ASSIGN(params.on_host, groth16::download_params(made));
     } else {

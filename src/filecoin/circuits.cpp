@@ -44,4 +44,22 @@ Result<std::string> parameter_name(std::string_view circuit_id) {
   return post_parameter_name(sector, shape.challenges, shape.sectors);
 }
 
+std::string CircuitName::id() const { return fmt::format("{}-{}", kind, format_size(sector_bytes)); }
+
+Result<CircuitName> parse_circuit_name(std::string_view name) {
+  const size_t dash = std::min(name.rfind('-'), name.size());
+  std::string kind(name.substr(0, dash)), size(name.substr(std::min(dash + 1, name.size())));
+  if (kind == "wpost") kind = "window";
+  if (kind == "snap") kind = "update";
+  if (!size.empty() && std::string_view("kmg").find(size.back()) != std::string_view::npos) {
+    size.back() = static_cast<char>(std::toupper(size.back()));
+    size += "iB";
+  }
+  if (const auto bytes = parse_size(size)) {
+    CircuitName out{std::move(kind), *bytes};
+    if (parameter_name(out.id())) return out;
+  }
+  return fail(Code::kNotFound, "unknown circuit ID: {}", name);
+}
+
 }  // namespace cuzk::filecoin

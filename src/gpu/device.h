@@ -32,7 +32,13 @@ std::vector<DeviceInfo> devices();
 // first. kUnavailable where there is none at all, kNotFound where none or several match.
 Result<DeviceInfo> find_device(std::string_view name);
 
+// The devices of these names, or all where there is no name. Errors as for find_device; no device at all is none found,
+// not an error, where no name is given.
+Result<std::vector<DeviceInfo>> find_devices(const std::vector<std::string>& names);
+
 // Bytes that this device has free at the moment. kUnavailable where it cannot be asked.
 Result<uint64_t> free_bytes(int ordinal);
+// Of these, what to plan with: at most `limit_bytes`, and less what the driver takes as it goes.
+Result<uint64_t> usable_bytes(int ordinal, uint64_t limit_bytes = UINT64_MAX);
 
 }  // namespace cuzk::gpu

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <charconv>
 
 #include "gpu/device.h"
@@ -26,6 +27,22 @@ Result<DeviceInfo> find_device(std::string_view name) {
   if (found.size() == 1) return found.front();
   return fail(Code::kNotFound, "{} CUDA devices are named '{}'; there are {}", found.empty() ? "no" : "several", name,
               list);
+}
+
+Result<std::vector<DeviceInfo>> find_devices(const std::vector<std::string>& names) {
+  if (names.empty()) return devices();
+  std::vector<DeviceInfo> found;
+  for (const std::string& name : names) {
+    CUZK_TRY_ASSIGN(DeviceInfo device, find_device(name));
+    found.push_back(std::move(device));
+  }
+  return found;
+}
+
+Result<uint64_t> usable_bytes(int ordinal, uint64_t limit_bytes) {
+  constexpr uint64_t kDriverBytes = uint64_t{1} << 30;
+  CUZK_TRY_ASSIGN(const uint64_t free, free_bytes(ordinal));
+  return std::min(limit_bytes, free - std::min(free, kDriverBytes));
 }
 
 }  // namespace cuzk::gpu

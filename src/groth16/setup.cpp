@@ -129,6 +129,12 @@ VerifyingKey make_vk(const r1cs::Circuit& circuit, const QapValues& qap, const T
   g1.mul(scalars, p, pool);
   std::array<G2Affine, 3> q;
   g2.mul(std::array{toxic.beta, toxic.gamma, toxic.delta}, q, pool);
+  return vk_of(p, q);
+}
+
+}  // namespace
+
+VerifyingKey vk_of(std::span<const G1Affine> p, std::span<const G2Affine, 3> q) {
   return {.alpha_g1 = p[0],
           .beta_g1 = p[1],
           .beta_g2 = q[0],
@@ -137,8 +143,6 @@ VerifyingKey make_vk(const r1cs::Circuit& circuit, const QapValues& qap, const T
           .delta_g2 = q[2],
           .ic = {p.begin() + 3, p.end()}};
 }
-
-}  // namespace
 
 Toxic toxic_from_seed(uint64_t seed) {
   Toxic toxic;

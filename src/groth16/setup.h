@@ -26,6 +26,9 @@ Status check_secrets(const Toxic& toxic, unsigned log2_size);
 // A JSON object with the five names and big-endian hex values below r, or one that has such an object under "toxic".
 Result<Toxic> toxic_from_json(std::string_view text);
 
+// The verifying key of the points alpha, beta, delta, then ic, in G1, and beta, gamma, delta in G2.
+VerifyingKey vk_of(std::span<const G1Affine> g1, std::span<const G2Affine, 3> g2);
+
 // Values of the QAP polynomials A_i, B_i, C_i of every variable at tau, inputs first, then auxiliary variables.
 struct QapValues {
   std::vector<Fr> a, b, c;

@@ -129,21 +129,16 @@ Result<Config> configure(const DaemonOptions& options) {
   return config;
 }
 
-// With what of each CUDA device is free, less what the driver takes as it goes.
 Result<std::vector<Machine::Gpu>> find_gpus(const Config& config) {
-  constexpr uint64_t kDriverBytes = uint64_t{1} << 30;
-  std::vector<gpu::DeviceInfo> devices;
-  if (config.gpu_devices.empty()) devices = gpu::devices();
-  for (const std::string& name : config.gpu_devices) {
-    if (name == "none") continue;
-    auto device = gpu::find_device(name);
-    if (!device) return tl::unexpected(std::move(device).error().within("gpus.devices"));
-    devices.push_back(std::move(*device));
-  }
   std::vector<Machine::Gpu> gpus;
-  for (const gpu::DeviceInfo& device : devices) {
-    CUZK_TRY_ASSIGN(const uint64_t free, gpu::free_bytes(device.ordinal));
-    const uint64_t memory = std::min(config.gpu_memory_limit.value_or(UINT64_MAX), free - std::min(free, kDriverBytes));
+  std::vector<std::string> names = config.gpu_devices;
+  std::erase(names, "none");
+  Result<std::vector<gpu::DeviceInfo>> devices;
+  if (!names.empty() || config.gpu_devices.empty()) devices = gpu::find_devices(names);
+  if (!devices) return tl::unexpected(std::move(devices).error().within("gpus.devices"));
+  for (const gpu::DeviceInfo& device : *devices) {
+    CUZK_TRY_ASSIGN(const uint64_t memory,
+                    gpu::usable_bytes(device.ordinal, config.gpu_memory_limit.value_or(UINT64_MAX)));
     log::info("CUDA device {}: {} {}, {} of {} to use", device.ordinal, device.name, device.uuid,
               engine::readable_size(memory), engine::readable_size(device.memory_bytes));
     gpus.push_back({device, memory});

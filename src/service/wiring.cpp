@@ -19,21 +19,9 @@ MakeSource filecoin_sources(exec::Pool& pool) {
 }
 
 Result<NamedCircuit> find_circuit(std::string_view name) {
-  const size_t dash = std::min(name.rfind('-'), name.size());
-  std::string kind(name.substr(0, dash)), size(name.substr(std::min(dash + 1, name.size())));
-  if (kind == "wpost") kind = "window";
-  if (kind == "snap") kind = "update";
-  if (!size.empty() && std::string_view("kmg").find(size.back()) != std::string_view::npos) {
-    size.back() = static_cast<char>(std::toupper(size.back()));
-    size += "iB";
-  }
-  const auto bytes = parse_size(size);
-  if (bytes) {
-    std::string id = fmt::format("{}-{}", kind, format_size(*bytes));
-    if (filecoin::parameter_name(id))
-      return NamedCircuit{std::move(id), [kind, bytes = *bytes] { return filecoin::compile_circuit(kind, bytes); }};
-  }
-  return fail(Code::kNotFound, "unknown circuit ID: {}", name);
+  CUZK_TRY_ASSIGN(const filecoin::CircuitName circuit, filecoin::parse_circuit_name(name));
+  return NamedCircuit{circuit.id(),
+                      [circuit] { return filecoin::compile_circuit(circuit.kind, circuit.sector_bytes); }};
 }
 
 Result<std::filesystem::path> locate_params(const Config& config, const std::string& circuit_id) {

@@ -31,8 +31,7 @@ struct NamedCircuit {
 };
 using FindCircuit = std::function<Result<NamedCircuit>(std::string_view name)>;
 
-// A circuit by its id, or by the shorter one that clients have always used: porep-32g, wpost-32g, winning-32g,
-// snap-32g. kNotFound "unknown circuit ID: NAME".
+// By any name that filecoin::parse_circuit_name knows; errors are its.
 Result<NamedCircuit> find_circuit(std::string_view name);
 
 // Path of the parameter file of a circuit id such as "porep-2KiB".

@@ -375,13 +375,7 @@ Result<DeviceParameters> device_setup(const Toxic& toxic, uint64_t h_points, con
                   multiply<Fp2>(g2, std::array{toxic.beta, toxic.gamma, toxic.delta}, work, stream));
   CUZK_TRY(g2.mul(scalars.b, out.b_g2, stream));
   CUZK_TRY(stream.synchronize());
-  out.vk = {.alpha_g1 = p[0],
-            .beta_g1 = p[1],
-            .beta_g2 = q[0],
-            .gamma_g2 = q[1],
-            .delta_g1 = p[2],
-            .delta_g2 = q[2],
-            .ic = {p.begin() + 3, p.end()}};
+  out.vk = vk_of(p, std::span<const G2Affine, 3>(q.data(), 3));
   return std::move(out);
 }
 

@@ -77,6 +77,20 @@ struct Resident {
         domain(carver.take<std::byte>(ntt::DeviceDomain::bytes(log2_size))) {}
 };
 
+DeviceProofPlan plan_of(const r1cs::Circuit& circuit, const r1cs::CircuitTables<r1cs::HostArray>& tables) {
+  DeviceCarver counter;
+  Resident(counter, tables, r1cs::log2_domain(circuit));
+  DeviceProofPlan plan{.name = circuit.name,
+                       .lengths = groth16::lengths_of(circuit),
+                       .domain = size_t{1} << r1cs::log2_domain(circuit),
+                       .resident_bytes = counter.bytes(),
+                       .witness_bytes = r1cs::device_witness_bytes(circuit),
+                       .list_bytes = r1cs::list_scratch_bytes(circuit)};
+  for (size_t q = 0; q < r1cs::kQueries; q++)
+    plan.queries[q] = {tables.queries[q].num_bits, tables.queries[q].num_scalars};
+  return plan;
+}
+
 // Adds up the time since its last call into one step, once the stream is done.
 class Stopwatch {
  public:
@@ -99,18 +113,7 @@ class Stopwatch {
 }  // namespace
 
 DeviceProofPlan plan_device_proof(const r1cs::Circuit& circuit) {
-  const auto tables = r1cs::make_circuit_tables(circuit);
-  DeviceCarver counter;
-  Resident(counter, tables, r1cs::log2_domain(circuit));
-  DeviceProofPlan plan{.name = circuit.name,
-                       .lengths = lengths_of(circuit),
-                       .domain = size_t{1} << r1cs::log2_domain(circuit),
-                       .resident_bytes = counter.bytes(),
-                       .witness_bytes = r1cs::device_witness_bytes(circuit),
-                       .list_bytes = r1cs::list_scratch_bytes(circuit)};
-  for (size_t q = 0; q < r1cs::kQueries; q++)
-    plan.queries[q] = {tables.queries[q].num_bits, tables.queries[q].num_scalars};
-  return plan;
+  return plan_of(circuit, r1cs::make_circuit_tables(circuit));
 }
 
 Result<DeviceProver> DeviceProver::make(const r1cs::Circuit& circuit, gpu::DeviceMemory memory,
@@ -123,7 +126,7 @@ Result<DeviceProver> DeviceProver::make(const r1cs::Circuit& circuit, gpu::Devic
     return fail(Code::kInternal, "{} bytes of circuit into {}", carver.bytes(), memory.bytes().size);
 
   DeviceProver out;
-  out.plan_ = plan_device_proof(circuit);
+  out.plan_ = plan_of(circuit, tables);
   CUZK_TRY_ASSIGN(out.circuit_, r1cs::upload(tables, resident.circuit, stream));
   CUZK_TRY_ASSIGN(out.domain_, ntt::DeviceDomain::make(log2_size, resident.domain, stream));
   CUZK_TRY(stream.synchronize());
