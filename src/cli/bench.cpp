@@ -88,7 +88,8 @@ Result<int> bench(const BenchOptions& options, Context& context) {
   std::vector<engine::Device> engine_devices;
   for (const gpu::DeviceInfo& device : devices) {
     CUZK_TRY_ASSIGN(const uint64_t memory, gpu::usable_bytes(device.ordinal, limit));
-    engine::GpuOptions gpu_options{.device = device, .workers = options.workers, .memory_bytes = memory};
+    engine::GpuOptions gpu_options{
+        .device = device, .workers = options.workers, .memory_bytes = memory, .b_g2_on_host = options.b_g2 == "cpu"};
     if (!options.params) {
       gpu_options.make_params = [&options, device](const r1cs::Circuit& circuit, gpu::DeviceMemory room) {
         return development_params(circuit, options.seed, device, std::move(room));

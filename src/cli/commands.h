@@ -91,6 +91,7 @@ struct BenchOptions {
   std::string full_scale;            // a shape such as "porep-32g"
   std::vector<std::string> devices;  // empty: all
   std::optional<std::string> vram_limit, params;
+  std::string b_g2 = "auto";
   size_t workers = 2;
   uint32_t proofs = 2;
   uint64_t seed = 1;

@@ -192,6 +192,8 @@ class Tool {
     sub->add_option("--params", bench_.params, "Read this parameter file; made from the seed where it is not given");
     sub->add_option("--workers", bench_.workers, "Partitions on a device at a time")->check(CLI::Range(1, 16));
     sub->add_option("--vram-limit", bench_.vram_limit, "Use no more memory of each device, such as 16GiB");
+    sub->add_option("--b-g2", bench_.b_g2, "Where the sum over G2 is made, as the setting gpus.b_g2 says")
+        ->check(CLI::IsMember({"auto", "gpu", "cpu"}));
     sub->add_option("--seed", bench_.seed, "Of the sector and of the parameters");
     sub->add_flag("--steps", bench_.steps, "Time each step of a partition, which costs some overlap");
 

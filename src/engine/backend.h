@@ -72,6 +72,9 @@ struct GpuOptions {
   gpu::DeviceInfo device;
   size_t workers = 2;         // proofs at a time: one uses the device while another waits for the host
   uint64_t memory_bytes = 0;  // of the device that this process may use
+  // Whether the processor sums the b_g2 query, while it finishes a proof: shortens the device stage by some 8 % and
+  // takes host memory for the points.
+  bool b_g2_on_host = false;
   // Makes parameters instead of reading them, where that is wanted (groth16/cuda/prover/setup.h). The memory is of
   // groth16::device_bytes.
   std::function<Result<groth16::DeviceParameters>(const r1cs::Circuit&, gpu::DeviceMemory)> make_params = {};

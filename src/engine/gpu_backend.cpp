@@ -1,8 +1,10 @@
+#include <map>
 #include <mutex>
 
 #include "base/log.h"
 #include "engine/sums.h"
 #include "groth16/cuda/prover/prove.h"
+#include "groth16/query.h"
 
 namespace cuzk::engine {
 namespace {
@@ -14,8 +16,36 @@ struct GpuParams final : Params {
   std::optional<groth16::DeviceProver> prover;
   groth16::DeviceParameters on_device;  // where resident
   groth16::Parameters on_host;          // where not, with the pins that make uploads fast
+  std::vector<G2Affine> b_g2_on_host;   // where resident, and the processor sums them
   std::vector<gpu::Pin> pins;
   Memory memory;
+};
+
+// A proof whose sum over b_g2 is the processor's.
+class PendingWithoutB final : public Pending {
+ public:
+  PendingWithoutB(const groth16::Pending& sums, Setting setting, r1cs::Witness witness, mem::Reservation memory,
+                  exec::Pool& pool)
+      : sums_(sums),
+        setting_(std::move(setting)),
+        witness_(std::move(witness)),
+        memory_(std::move(memory)),
+        pool_(pool) {}
+
+  Result<groth16::Proof> finish() override {
+    const auto& params = static_cast<const GpuParams&>(*setting_.params);
+    const r1cs::WitnessView view(*setting_.circuit, witness_);
+    CUZK_TRY_ASSIGN(sums_.b_g2,
+                    groth16::sum_b_g2(view, params.resident ? params.b_g2_on_host : params.on_host.b_g2, pool_));
+    return SumsPending(sums_, setting_.params).finish();
+  }
+
+ private:
+  groth16::Pending sums_;
+  Setting setting_;
+  r1cs::Witness witness_;
+  mem::Reservation memory_;
+  exec::Pool& pool_;
 };
 
 // Where a proof is made. Between proofs it waits for the next, as making it anew would stop the device.
@@ -29,19 +59,26 @@ class GpuBackend final : public Backend {
   GpuBackend(GpuOptions options, exec::Pool& pool) : options_(std::move(options)), pool_(pool) {}
 
   Needs needs(const r1cs::Circuit& circuit) const override {
-    const groth16::DeviceProofPlan plan = groth16::plan_device_proof(circuit);
+    const groth16::DeviceProofPlan plan = plan_of(circuit);
     const Placement placement = place(plan);
-    const uint64_t sections = placement.resident ? groth16::device_bytes(plan.lengths) : 0;
-    const uint64_t on_host = placement.resident ? groth16::kParamsStagingBytes : plan.lengths.native_bytes();
-    return {.params = {on_host, sections + plan.resident_bytes},
-            .start = {0, placement.workspace_bytes},
-            .pending = {sizeof(SumsPending), 0}};
+    Needs needs{.params = {plan.lengths.native_bytes(), plan.resident_bytes},
+                .start = {0, placement.workspace_bytes},
+                .pending = {sizeof(SumsPending), 0}};
+    if (placement.resident) {
+      needs.params.host = groth16::kParamsStagingBytes + b_g2_bytes(plan);
+      needs.params.device += groth16::device_bytes(plan.lengths);
+    }
+    if (options_.b_g2_on_host) {
+      needs.start.host = groth16::sum_b_g2_bytes(circuit, pool_.threads());
+      needs.pending.host = witness_bytes(circuit) + needs.start.host;
+    }
+    return needs;
   }
 
   Result<std::shared_ptr<const Params>> load(const std::filesystem::path& path, const r1cs::Circuit& circuit,
                                              Memory memory) override {
     drop_idle_slots();
-    const groth16::DeviceProofPlan plan = groth16::plan_device_proof(circuit);
+    const groth16::DeviceProofPlan plan = plan_of(circuit);
     auto params = std::make_shared<GpuParams>();
     params->resident = place(plan).resident;
     CUZK_TRY_ASSIGN(const gpu::Stream stream, gpu::Stream::make(ordinal()));
@@ -56,14 +93,19 @@ class GpuBackend final : public Backend {
   Result<std::unique_ptr<Pending>> start(const Setting& setting, r1cs::Witness witness, Memory memory) override {
     const auto& params = static_cast<const GpuParams&>(*setting.params);
     CUZK_TRY_ASSIGN(Slot slot, take_slot(memory.device));
-    const auto points = params.resident ? groth16::points_of(params.on_device) : groth16::points_of(params.on_host);
+    auto points = params.resident ? groth16::points_of(params.on_device) : groth16::points_of(params.on_host);
+    if (options_.b_g2_on_host) points.b_g2.reset();
     groth16::ProveTimes times;
     auto sums =
         params.prover->start(points, witness, slot.memory.bytes(), slot.stream, options_.timed ? &times : nullptr);
     if (!sums) return tl::unexpected(std::move(sums).error());  // the slot may be of no use any more
     if (options_.timed) options_.timed(times);
-    std::lock_guard lock(mutex_);
-    idle_.push_back(std::move(slot));
+    {
+      std::lock_guard lock(mutex_);
+      idle_.push_back(std::move(slot));
+    }
+    if (options_.b_g2_on_host)
+      return std::make_unique<PendingWithoutB>(*sums, setting, std::move(witness), std::move(memory.host), pool_);
     return std::make_unique<SumsPending>(*sums, setting.params);
   }
 
@@ -74,6 +116,18 @@ class GpuBackend final : public Backend {
   };
 
   int ordinal() const { return options_.device.ordinal; }
+
+  // Made once a circuit, as it takes a walk over all its rows.
+  groth16::DeviceProofPlan plan_of(const r1cs::Circuit& circuit) const {
+    std::lock_guard lock(plans_mutex_);
+    auto [plan, is_new] = plans_.try_emplace(circuit.name);
+    if (is_new) plan->second = groth16::plan_device_proof(circuit);
+    return plan->second;
+  }
+  // Of the host, beside resident parameters.
+  uint64_t b_g2_bytes(const groth16::DeviceProofPlan& plan) const {
+    return options_.b_g2_on_host ? plan.lengths.b_g2 * sizeof(G2Affine) : 0;
+  }
 
   // Parameters go to the device where the least workspace of each worker still fits beside them. What can be had then
   // is shared by the workers; where even one does not fit, the scheduler refuses what is asked for.
@@ -97,11 +151,18 @@ class GpuBackend final : public Backend {
     if (options_.make_params) {
       CUZK_TRY_ASSIGN(params.on_device, options_.make_params(circuit, std::move(sections)));
     } else {
-      CUZK_TRY_ASSIGN(const auto staging, gpu::PinnedMemory::make(std::move(memory.host)));
-      CUZK_TRY_ASSIGN(auto loaded, groth16::load_device_params(path, groth16::lengths_of(circuit), {},
+      CUZK_TRY_ASSIGN(auto room, memory.host.split(groth16::kParamsStagingBytes));
+      CUZK_TRY_ASSIGN(const auto staging, gpu::PinnedMemory::make(std::move(room)));
+      CUZK_TRY_ASSIGN(auto loaded, groth16::load_device_params(path, groth16::lengths_of(circuit), {.digest = false},
                                                                std::move(sections), staging.bytes(), pool_));
       for (const std::string& warning : loaded.warnings) log::warn("{}: {}", path.string(), warning);
       params.on_device = std::move(loaded.parameters);
+    }
+    if (options_.b_g2_on_host) {
+      CUZK_TRY_ASSIGN(const gpu::Stream stream, gpu::Stream::make(ordinal()));
+      params.b_g2_on_host.resize(params.on_device.b_g2.size);
+      CUZK_TRY(stream.download(std::span(params.b_g2_on_host), params.on_device.b_g2.as_const().as<const G2Affine>()));
+      CUZK_TRY(stream.synchronize());
     }
     params.verifying = groth16::prepare(params.on_device.vk);
     return {};
@@ -125,7 +186,7 @@ class GpuBackend final : public Backend {
     };
     auto& [vk, h, l, a, b_g1, b_g2] = params.on_host;
     for (auto* points : {&h, &l, &a, &b_g1}) CUZK_TRY(pin(*points));
-    CUZK_TRY(pin(b_g2));
+    if (!options_.b_g2_on_host) CUZK_TRY(pin(b_g2));
     params.verifying = groth16::prepare(vk);
     return {};
   }
@@ -157,6 +218,8 @@ class GpuBackend final : public Backend {
   exec::Pool& pool_;
   std::mutex mutex_;
   std::vector<Slot> idle_;
+  mutable std::mutex plans_mutex_;
+  mutable std::map<std::string, groth16::DeviceProofPlan> plans_;
 };
 
 }  // namespace

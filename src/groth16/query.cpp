@@ -54,4 +54,17 @@ Result<Xyzz<F>> sum_query(const QueryScalars& scalars, std::span<const Affine<F>
 template Result<Xyzz<Fp>> sum_query<Fp>(const QueryScalars&, std::span<const Affine<Fp>>, exec::Pool&);
 template Result<Xyzz<Fp2>> sum_query<Fp2>(const QueryScalars&, std::span<const Affine<Fp2>>, exec::Pool&);
 
+Result<G2> sum_b_g2(const r1cs::WitnessView& view, std::span<const G2Affine> points, exec::Pool& pool) {
+  const auto& density = view.circuit().density;
+  return sum_query<Fp2>(split_query(view, density.b_inputs, density.b_aux), points, pool);
+}
+
+uint64_t sum_b_g2_bytes(const r1cs::Circuit& circuit, size_t threads) {
+  const uint64_t fields = circuit.num_inputs + r1cs::count_bits(circuit.aux_is_field);  // at most
+  const uint64_t run = msm::plan({.points = fields, .g2 = true}, threads).workspace_bytes;
+  return (uint64_t{circuit.num_inputs} + circuit.num_aux) / 8 +
+         fields * (sizeof(Fr) + sizeof(uint32_t) + sizeof(G2Affine)) +
+         std::max(run, msm::sum_workspace_bytes<Fp2>(threads));
+}
+
 }  // namespace cuzk::groth16

@@ -27,6 +27,11 @@ Result<Xyzz<F>> sum_query(const QueryScalars& scalars, std::span<const Affine<F>
 extern template Result<Xyzz<Fp>> sum_query<Fp>(const QueryScalars&, std::span<const Affine<Fp>>, exec::Pool&);
 extern template Result<Xyzz<Fp2>> sum_query<Fp2>(const QueryScalars&, std::span<const Affine<Fp2>>, exec::Pool&);
 
+// sum_i z_i [B_i]_2 over the whole query, for a back end whose device leaves this sum to the processor.
+Result<G2> sum_b_g2(const r1cs::WitnessView& view, std::span<const G2Affine> points, exec::Pool& pool);
+// About the memory that it takes beside its arguments.
+uint64_t sum_b_g2_bytes(const r1cs::Circuit& circuit, size_t threads);
+
 // sum scalars_i points_i
 template <class F>
 Result<Xyzz<F>> sum_full(std::span<const Fr> scalars, std::span<const Affine<F>> points, exec::Pool& pool) {

@@ -155,6 +155,10 @@ const std::vector<Setting>& settings() {
        count_into(&Config::gpu_workers_per_device, 1, 16)},
       {"gpus.memory_limit", "memory of each device to use, such as \"16GiB\"; \"auto\": what is free at the start",
        size_into(&Config::gpu_memory_limit)},
+      {"gpus.b_g2",
+       "where the sum over G2 is made: gpu; cpu, while a proof is finished; auto: gpu, the faster one wherever "
+       "measured",
+       choice_into<bool>(&Config::b_g2_on_host, {{"auto", false}, {"gpu", false}, {"cpu", true}})},
       {"scheduler.max_queue", "jobs that may wait", count_into(&Config::max_waiting, 1, 1'000'000)},
       {"scheduler.result_ttl", "how long a result is kept, such as \"1h\"", duration_into(&Config::result_ttl)},
       {"logging.level", "trace, debug, info, warn or error",

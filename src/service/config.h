@@ -27,6 +27,7 @@ struct Config {
   std::vector<std::string> gpu_devices;                      // empty: all; {"none"}: the processor
   size_t gpu_workers_per_device = 2;
   std::optional<uint64_t> gpu_memory_limit;  // of each device; absent: what is free at the start
+  bool b_g2_on_host = false;
   size_t max_waiting = 256;
   std::chrono::milliseconds result_ttl = std::chrono::hours(1);
   log::Level log_level = log::Level::kInfo;

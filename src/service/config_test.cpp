@@ -40,6 +40,7 @@ TEST(Config, ReadsEverySetting) {
     devices = [1, "GPU-12ab"]
     gpu_workers_per_device = 3
     memory_limit = "16GiB"
+    b_g2 = "cpu"
     [scheduler]
     max_queue = 7
     result_ttl = 60
@@ -61,6 +62,7 @@ TEST(Config, ReadsEverySetting) {
   EXPECT_THAT(config->gpu_devices, ElementsAre("1", "GPU-12ab"));
   EXPECT_EQ(config->gpu_workers_per_device, 3u);
   EXPECT_EQ(config->gpu_memory_limit, uint64_t{16} << 30);
+  EXPECT_TRUE(config->b_g2_on_host);
   EXPECT_EQ(config->max_waiting, 7u);
   EXPECT_EQ(config->result_ttl, 60s);
   EXPECT_EQ(config->log_level, log::Level::kWarn);

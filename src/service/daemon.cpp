@@ -56,8 +56,9 @@ struct Parts {
     std::vector<engine::Device> devices;
     for (const auto& [device, memory_bytes] : machine.gpus) {
       const size_t workers = config.gpu_workers_per_device;
-      backends.push_back(
-          engine::make_gpu_backend({.device = device, .workers = workers, .memory_bytes = memory_bytes}, pool));
+      backends.push_back(engine::make_gpu_backend(
+          {.device = device, .workers = workers, .memory_bytes = memory_bytes, .b_g2_on_host = config.b_g2_on_host},
+          pool));
       devices.push_back({{device.uuid, workers, memory_bytes}, backends.back().get()});
     }
     if (devices.empty()) {

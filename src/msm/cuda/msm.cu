@@ -66,71 +66,82 @@ struct DigitJob {
   const uint32_t* positions;  // or none
   uint64_t bases;
   unsigned window_bits, windows, first_window, group;
+  Index no_bucket;  // the key of a zero digit, above all buckets of a window
 };
 
-// Entry g * count + i is digit first_window + g of scalar i. A zero digit has the key past all buckets.
+// Entry g * count + i is digit first_window + g of scalar i; its key counts from the first bucket of the window.
 __global__ void make_entries(DigitJob job, Index* keys, Index* values) {
   const uint64_t i = thread_index();
   if (i >= job.count) return;
   const device::Fr s = load(job.scalars + i);
   const uint32_t position = job.positions ? job.positions[i] : static_cast<uint32_t>(i);
-  const uint32_t half = 1u << (job.window_bits - 1);
   for (unsigned g = 0; g < job.group; g++) {
     const unsigned window = job.first_window + g, bit = window * job.window_bits;
-    // Up to 26 bits from two words; bit 255 is the sign, and there is nothing above it.
+    const bool top = window + 1 == job.windows;
+    // Up to 27 bits from two words; bit 255 is the sign, and there is nothing above it.
     uint64_t pair = s.limbs[bit / 32];
     if (bit / 32 + 1 < 8) pair |= uint64_t{s.limbs[bit / 32 + 1]} << 32;
-    const unsigned left = 255 - bit < job.window_bits ? 255 - bit : job.window_bits;
-    const uint32_t field = static_cast<uint32_t>(pair >> (bit % 32)) & ((1u << left) - 1);
-    const int32_t digit = static_cast<int32_t>(field) - static_cast<int32_t>(window + 1 < job.windows ? half : 0);
+    const unsigned bits = top ? 255 - bit : job.window_bits;
+    const uint32_t field = static_cast<uint32_t>(pair >> (bit % 32)) & ((1u << bits) - 1);
+    const int32_t digit = static_cast<int32_t>(field) - (top ? 0 : 1 << (job.window_bits - 1));
     const uint32_t size = static_cast<uint32_t>(digit < 0 ? -digit : digit);
     const bool negative = (digit < 0) != ((s.limbs[7] & kSign) != 0);
     const bool none = size == 0 || position >= job.bases;
-    keys[g * job.count + i] = none ? job.group * half : g * half + size - 1;
+    keys[g * job.count + i] = none ? job.no_bucket : size - 1;
     values[g * job.count + i] = position | (negative ? kSign : 0);
   }
 }
 
 // --- buckets of sorted entries, and their levels
 
-// offsets[k] = number of entries with a key below k, for k in [0, buckets]. Entry i settles the buckets above the key
-// before it up to its own. A block fills long gaps together: the highest window of a scalar leaves most buckets empty.
-__global__ __launch_bounds__(kBlock) void find_offsets(const Index* keys, uint64_t entries, Index* offsets,
-                                                       Index buckets) {
-  constexpr Index kShortGap = 32;
-  __shared__ Index long_gaps[kBlock][3], count;
-  if (threadIdx.x == 0) count = 0;
-  __syncthreads();
+// The elements of bucket k at a level: those of the entries, among which lie entries without a bucket, or of the
+// levels after, where one bucket follows the other.
+struct Elements {
+  const Range* ranges = nullptr;
+  const Index* offsets = nullptr;
+
+  __device__ __forceinline__ Index begin(Index k) const { return ranges ? ranges[k].begin : offsets[k]; }
+  __device__ __forceinline__ Index end(Index k) const { return ranges ? ranges[k].end : offsets[k + 1]; }
+  __device__ __forceinline__ Index size(Index k) const { return end(k) - begin(k); }
+};
+
+// Which bucket elements belong to. Of entries, element i is of window i / per_window, whose first bucket is a multiple
+// of `stride`; later levels have keys that count from the first bucket of all.
+struct Keys {
+  const Index* keys;
+  Index per_window = ~Index{0}, stride = 0, no_bucket = ~Index{0};
+
+  // False where element i has no bucket.
+  __device__ __forceinline__ bool bucket(Index i, Index& k) const {
+    const Index key = keys[i];
+    k = i / per_window * stride + key;
+    return key != no_bucket;
+  }
+};
+
+// ranges[k] of all buckets that have entries; the others are as they were.
+__global__ void find_ranges(Keys keys, uint64_t entries, Range* ranges) {
   const uint64_t i = thread_index();
-  if (i <= entries) {
-    const Index begin = i == 0 ? 0 : keys[i - 1] + 1;
-    const Index end = i == entries ? buckets + 1 : keys[i] + 1;
-    if (end > begin && end - begin > kShortGap) {
-      Index* gap = long_gaps[atomicAdd(&count, 1)];
-      gap[0] = begin, gap[1] = end, gap[2] = static_cast<Index>(i);
-    } else {
-      for (Index k = begin; k < end; k++) offsets[k] = static_cast<Index>(i);
-    }
-  }
-  __syncthreads();
-  for (Index g = 0; g < count; g++) {
-    for (uint64_t k = long_gaps[g][0] + threadIdx.x; k < long_gaps[g][1]; k += kBlock) offsets[k] = long_gaps[g][2];
-  }
+  Index k, other;
+  if (i >= entries || !keys.bucket(static_cast<Index>(i), k)) return;
+  if (i == 0 || !keys.bucket(static_cast<Index>(i - 1), other) || other != k) ranges[k].begin = static_cast<Index>(i);
+  if (i + 1 == entries || !keys.bucket(static_cast<Index>(i + 1), other) || other != k)
+    ranges[k].end = static_cast<Index>(i + 1);
 }
 
 // Elements of a bucket of `size` entries at a level, which are sums of its elements at the level before. A bucket that
 // came down to one has none at later levels.
-__host__ __device__ __forceinline__ Index elements_at(unsigned level, Index size) {
+__device__ __forceinline__ Index elements_at(unsigned level, Index size) {
   if (level > 1 && size <= uint64_t{1} << (level - 1)) return 0;
   return static_cast<Index>((uint64_t{size} + (uint64_t{1} << level) - 1) >> level);
 }
 
-__global__ void count_levels(const Index* offsets, Index buckets, Index* totals, unsigned levels) {
+__global__ void count_levels(Elements entries, Index buckets, Index* totals, unsigned levels) {
   __shared__ Index sums[64];
   if (threadIdx.x < levels) sums[threadIdx.x] = 0;
   __syncthreads();
   const uint64_t k = thread_index();
-  const Index size = k < buckets ? offsets[k + 1] - offsets[k] : 0;
+  const Index size = k < buckets ? entries.size(static_cast<Index>(k)) : 0;
   for (unsigned level = 0; level < levels; level++) {
     const Index sum = __reduce_add_sync(~0u, elements_at(level, size));
     if (threadIdx.x % 32 == 0 && sum > 0) atomicAdd(sums + level, sum);
@@ -140,31 +151,32 @@ __global__ void count_levels(const Index* offsets, Index buckets, Index* totals,
 }
 
 struct LevelSize {
-  const Index* offsets;
+  Elements entries;
   Index buckets;
   unsigned level;
-  __host__ __device__ Index operator()(Index k) const {
-    return k < buckets ? elements_at(level, offsets[k + 1] - offsets[k]) : 0;
-  }
+  __device__ Index operator()(Index k) const { return k < buckets ? elements_at(level, entries.size(k)) : 0; }
 };
 
-// The pairs of a level (batch_add.cuh) and the keys of its elements, from the keys of the level before.
-__global__ void pair_up(unsigned level, const Index* keys_in, const Index* offsets_in, const Index* offsets_out,
-                        uint64_t count, Index* keys_out, Index* pairs) {
+// The pairs of a level (batch_add.cuh) and the keys of its elements, from the elements of the level before.
+__global__ void pair_up(unsigned level, Keys keys, Elements elements, const Index* offsets_out, uint64_t count,
+                        Index* keys_out, Index* pairs) {
   const uint64_t i = thread_index();
-  if (i >= count) return;
-  const Index k = keys_in[i], rank = static_cast<Index>(i) - offsets_in[k];
-  if (rank % 2 != 0 || (level > 1 && offsets_in[k + 1] - offsets_in[k] == 1)) return;
+  Index k;
+  if (i >= count || !keys.bucket(static_cast<Index>(i), k)) return;
+  const Index rank = static_cast<Index>(i) - elements.begin(k);
+  if (rank % 2 != 0 || (level > 1 && elements.size(k) == 1)) return;
   const Index j = offsets_out[k] + rank / 2;
   keys_out[j] = k;
-  pairs[j] = static_cast<Index>(i) | (i + 1 < offsets_in[k + 1] ? 0 : Sums<device::Fp>::kAlone);
+  pairs[j] = static_cast<Index>(i) | (i + 1 < elements.end(k) ? 0 : Sums<device::Fp>::kAlone);
 }
 
-// One level of sums. Many sums a thread share each inversion, few keep every multiprocessor busy.
+// One level of sums. Many sums a thread share each inversion, few keep every multiprocessor busy. As many blocks as are
+// resident at once are a wave; the last one is to be as full as the others.
 template <class F>
 Status add_level(const gpu::Stream& stream, const Sums<F>& sums, uint64_t count, Affine<F>* out) {
   constexpr uint64_t kThreadsOfDevice = 132 * 4 * kAddThreads;  // that are resident on an H200
-  const auto each = static_cast<unsigned>(std::clamp<uint64_t>(count / kThreadsOfDevice, 1, kMostEach));
+  const uint64_t a_thread = count / kThreadsOfDevice + 1, waves = (a_thread + kMostEach - 1) / kMostEach;
+  const auto each = static_cast<unsigned>((a_thread + waves - 1) / waves);
   return gpu::launch(stream, add_pairs<F>, gpu::blocks_for(count, kAddThreads * each), kAddThreads, 0, sums, count,
                      each, out);
 }
@@ -242,7 +254,7 @@ Result<const Affine<F>*> fold(const gpu::Stream& stream, const Affine<F>* points
   return points;
 }
 
-// --- one group of windows
+// --- one sum
 
 Words bias_of(const DevicePlan& plan) {
   Words bias{};
@@ -253,86 +265,119 @@ Words bias_of(const DevicePlan& plan) {
   return bias;
 }
 
+// Of a window: the top digit is at most floor(r/2 / 2^(254 - top_bits)) + 1, and r / 2^255 < 0x73eda754 / 2^31.
+Index most_buckets(const DevicePlan& plan) {
+  return std::max(static_cast<Index>(plan.buckets(0)), (Index{0x73eda754} >> (31 - plan.top_bits)) + 1);
+}
+
 template <class F>
-class Group {
+class Summation {
  public:
   using D = device::TwinOf<F>;
 
-  Group(const DevicePlan& plan, const DeviceWorkspace<D>& space, const gpu::Stream& stream)
+  Summation(const DevicePlan& plan, const DeviceWorkspace<D>& space, const gpu::Stream& stream)
       : plan_(plan), space_(space), stream_(stream) {}
 
-  // Adds up the windows from job.first_window on; out[g] is window first_window + g.
-  Status run(const DigitJob& job, const Affine<D>* bases, std::span<Xyzz<F>> out) {
-    buckets_ = job.group << (plan_.window_bits - 1);
-    const uint64_t entries = job.group * job.count;
-    CUZK_TRY(sort(job, entries));
-    CUZK_TRY(count(entries));
-    CUZK_TRY(sum_buckets(bases));
-    return weigh_buckets(out);
+  // Sums the buckets of a group of windows.
+  Status add_group(const DigitJob& job, const Affine<D>* bases) {
+    job_ = job;
+    entries_ = job.group * job.count;
+    bucket_count_ = static_cast<Index>(plan_.buckets(job.first_window, job.group));
+    buckets_ = space_.buckets.data + job.first_window * plan_.buckets(0);
+    CUZK_TRY(sort());
+    CUZK_TRY(count());
+    return sum_buckets(bases);
+  }
+  // The sum, from the buckets of all windows.
+  Result<Xyzz<F>> finish() {
+    std::vector<Xyzz<F>> sums(plan_.windows);
+    const auto lower = std::span(sums).first(plan_.windows - 1);
+    CUZK_TRY(weigh_buckets(plan_.window_bits - 1, space_.buckets.data, lower));
+    CUZK_TRY(
+        weigh_buckets(plan_.top_bits, space_.buckets.data + lower.size() * plan_.buckets(0), std::span(sums).last(1)));
+    Xyzz<F> total = Xyzz<F>::infinity();
+    for (unsigned window = plan_.windows; window-- > 0;) {
+      for (unsigned i = 0; i < plan_.window_bits; i++) total = total.dbl();
+      total += sums[window];
+    }
+    return total;
   }
 
  private:
-  Status sort(const DigitJob& job, uint64_t entries) {
-    CUZK_TRY(gpu::launch(stream_, make_entries, gpu::blocks_for(job.count, kBlock), kBlock, 0, job, space_.keys[0].data,
-                         space_.values[0].data));
-    cub::DoubleBuffer<Index> keys(space_.keys[0].data, space_.keys[1].data),
-        values(space_.values[0].data, space_.values[1].data);
-    const int bits = std::bit_width(buckets_);
-    CUZK_TRY(with_cub([&](void* memory, size_t& bytes) {
-      return cub::DeviceRadixSort::SortPairs(memory, bytes, keys, values, entries, 0, bits, stream_.get());
-    }));
-    sorted_keys_ = keys.Current(), spare_keys_ = keys.Alternate(), sorted_values_ = values.Current();
+  Status sort() {
+    CUZK_TRY(gpu::launch(stream_, make_entries, gpu::blocks_for(job_.count, kBlock), kBlock, 0, job_,
+                         space_.keys[0].data, space_.values[0].data));
+    // Every window by itself: its keys have fewer bits, so that three passes do for up to 24.
+    unsigned result = 0;
+    for (unsigned g = 0; g < job_.group; g++) {
+      const uint64_t at = g * job_.count;
+      cub::DoubleBuffer<Index> keys(space_.keys[0].data + at, space_.keys[1].data + at),
+          values(space_.values[0].data + at, space_.values[1].data + at);
+      CUZK_TRY(with_cub([&](void* memory, size_t& bytes) {
+        return cub::DeviceRadixSort::SortPairs(memory, bytes, keys, values, job_.count, 0,
+                                               std::bit_width(job_.no_bucket), stream_.get());
+      }));
+      result = keys.selector;
+    }
+    sorted_ = Keys{space_.keys[result].data, static_cast<Index>(job_.count), static_cast<Index>(plan_.buckets(0)),
+                   job_.no_bucket};
+    level_keys_ = {space_.keys[result].data, space_.keys[1 - result].data};
+    sorted_values_ = space_.values[result].data;
     return {};
   }
 
-  Status count(uint64_t entries) {
-    CUZK_TRY(gpu::launch(stream_, find_offsets, gpu::blocks_for(entries + 1, kBlock), kBlock, 0, sorted_keys_, entries,
-                         space_.offsets[0].data, buckets_));
+  Status count() {
+    CUZK_TRY(stream_.clear(space_.ranges.first(bucket_count_)));
+    CUZK_TRY(gpu::launch(stream_, find_ranges, gpu::blocks_for(entries_, kBlock), kBlock, 0, sorted_, entries_,
+                         space_.ranges.data));
     CUZK_TRY(stream_.clear(space_.totals));
-    CUZK_TRY(gpu::launch(stream_, count_levels, gpu::blocks_for(buckets_, kBlock), kBlock, 0, space_.offsets[0].data,
-                         buckets_, space_.totals.data, DeviceWorkspace<D>::kLevels));
+    CUZK_TRY(gpu::launch(stream_, count_levels, gpu::blocks_for(bucket_count_, kBlock), kBlock, 0,
+                         Elements{.ranges = space_.ranges.data}, bucket_count_, space_.totals.data,
+                         DeviceWorkspace<D>::kLevels));
     CUZK_TRY(stream_.download(std::span<Index>(totals_), space_.totals.as_const()));
     return stream_.synchronize();
   }
 
   // Halves the buckets, level by level, until each has come down to one element.
   Status sum_buckets(const Affine<D>* bases) {
-    const Index *keys_in = sorted_keys_, *offsets_in = space_.offsets[0].data;
-    Index *keys_out = spare_keys_, *keys_spare = sorted_keys_;
+    const Elements entries{.ranges = space_.ranges.data};
+    Elements elements = entries;
+    Keys keys = sorted_;
+    uint64_t count = entries_;
     Sums<D> sums{.points = bases, .values = sorted_values_, .pairs = space_.pairs.data};
     for (unsigned level = 1; level == 1 || totals_[level] > 0; level++) {
-      Index* const offsets_out = space_.offsets[1 + level % 2].data;
+      Index* const offsets_out = space_.offsets[level % 2].data;
+      Index* const keys_out = level_keys_[level % 2];
       Affine<D>* const out = space_.points[(level + 1) % 2].data;
       auto sizes = thrust::make_transform_iterator(thrust::make_counting_iterator(Index{0}),
-                                                   LevelSize{space_.offsets[0].data, buckets_, level});
+                                                   LevelSize{entries, bucket_count_, level});
       CUZK_TRY(with_cub([&](void* memory, size_t& bytes) {
-        return cub::DeviceScan::ExclusiveSum(memory, bytes, sizes, offsets_out, buckets_ + 1, stream_.get());
+        return cub::DeviceScan::ExclusiveSum(memory, bytes, sizes, offsets_out, bucket_count_ + 1, stream_.get());
       }));
-      // Entries without a bucket are the last, so they are not among those of level 0.
-      CUZK_TRY(gpu::launch(stream_, pair_up, gpu::blocks_for(totals_[level - 1], kBlock), kBlock, 0, level, keys_in,
-                           offsets_in, offsets_out, uint64_t{totals_[level - 1]}, keys_out, space_.pairs.data));
+      CUZK_TRY(gpu::launch(stream_, pair_up, gpu::blocks_for(count, kBlock), kBlock, 0, level, keys, elements,
+                           offsets_out, count, keys_out, space_.pairs.data));
       CUZK_TRY(add_level(stream_, sums, totals_[level], out));
-      CUZK_TRY(gpu::launch(stream_, place_buckets<D>, gpu::blocks_for(buckets_, kBlock), kBlock, 0, level, out,
-                           offsets_out, buckets_, space_.buckets.data));
-      keys_in = keys_out, offsets_in = offsets_out;
-      std::swap(keys_out, keys_spare);
+      CUZK_TRY(gpu::launch(stream_, place_buckets<D>, gpu::blocks_for(bucket_count_, kBlock), kBlock, 0, level, out,
+                           offsets_out, bucket_count_, buckets_));
+      keys = Keys{keys_out}, elements = Elements{.offsets = offsets_out}, count = totals_[level];
       sums.points = out, sums.values = nullptr;
     }
     return {};
   }
 
-  Status weigh_buckets(std::span<Xyzz<F>> out) {
-    const unsigned bits = plan_.window_bits - 1, column_bits = bits / 2, row_bits = bits - column_bits;
+  // The weighted sums of windows of 2^bits buckets each.
+  Status weigh_buckets(unsigned bits, const Affine<D>* all, std::span<Xyzz<F>> out) {
+    const unsigned column_bits = bits / 2, row_bits = bits - column_bits;
     const uint64_t window = uint64_t{1} << bits, columns = uint64_t{1} << column_bits, rows = uint64_t{1} << row_bits;
     const auto windows = static_cast<unsigned>(out.size());
-    const Affine<D>* const all = space_.buckets.data;
+    const uint64_t count = windows * window;
     Affine<D>* const scratch = space_.points[0].data;
     constexpr unsigned kWeighThreads = 128;
     // Bucket i * columns + j counts i * columns + (j + 1) times.
-    CUZK_TRY_ASSIGN(const Affine<D>* row_sums, fold(stream_, all, buckets_, columns, 1, scratch));
+    CUZK_TRY_ASSIGN(const Affine<D>* row_sums, fold(stream_, all, count, columns, 1, scratch));
     CUZK_TRY(gpu::launch(stream_, weigh<D, kWeighThreads>, windows, kWeighThreads, 0, row_sums,
                          static_cast<Index>(rows), Index{0}, space_.sums.data));
-    CUZK_TRY_ASSIGN(const Affine<D>* column_sums, fold(stream_, all, buckets_, window, columns, scratch));
+    CUZK_TRY_ASSIGN(const Affine<D>* column_sums, fold(stream_, all, count, window, columns, scratch));
     CUZK_TRY(gpu::launch(stream_, weigh<D, kWeighThreads>, windows, kWeighThreads, 0, column_sums,
                          static_cast<Index>(columns), Index{1}, space_.sums.data + 1));
     std::vector<Xyzz<F>> sums(2 * windows);
@@ -362,8 +407,14 @@ class Group {
   const DevicePlan& plan_;
   const DeviceWorkspace<D>& space_;
   const gpu::Stream& stream_;
-  Index buckets_ = 0;
-  Index *sorted_keys_ = nullptr, *spare_keys_ = nullptr, *sorted_values_ = nullptr;
+  // Of the group at hand.
+  DigitJob job_{};
+  uint64_t entries_ = 0;
+  Index bucket_count_ = 0;
+  Affine<D>* buckets_ = nullptr;
+  Keys sorted_{};
+  std::array<Index*, 2> level_keys_{};  // of even and odd levels; those of level 0 are the sorted ones
+  Index* sorted_values_ = nullptr;
   std::array<Index, DeviceWorkspace<D>::kLevels> totals_{};
 };
 
@@ -389,8 +440,7 @@ Result<Xyzz<F>> sum(const DevicePlan& plan, DeviceSpan<const device::TwinOf<Affi
       workspace.size < plan.workspace_bytes)
     return fail(Code::kInternal, "{} scalars, {} positions and {} bytes for a plan of {} points and {} bytes",
                 scalars.size, positions.size, workspace.size, plan.shape.points, plan.workspace_bytes);
-  Xyzz<F> total = Xyzz<F>::infinity();
-  if (scalars.size == 0) return total;
+  if (scalars.size == 0) return Xyzz<F>::infinity();
   gpu::DeviceCarver memory(workspace);
   const DeviceWorkspace<D> space(memory, plan);
   DigitJob job{.scalars = scalars.data,
@@ -399,17 +449,15 @@ Result<Xyzz<F>> sum(const DevicePlan& plan, DeviceSpan<const device::TwinOf<Affi
                .bases = bases.size,
                .window_bits = plan.window_bits,
                .windows = plan.windows};
-  std::vector<Xyzz<F>> sums(plan.windows);
+  Summation<F> summation(plan, space, stream);
   for (unsigned first = 0; first < plan.windows; first += plan.windows_at_once) {
     job.first_window = first;
     job.group = std::min(plan.windows_at_once, plan.windows - first);
-    CUZK_TRY(Group<F>(plan, space, stream).run(job, bases.data, std::span(sums).subspan(first, job.group)));
+    const Index most = first + job.group < plan.windows ? static_cast<Index>(plan.buckets(0)) : most_buckets(plan);
+    job.no_bucket = (Index{1} << std::bit_width(most)) - 1;
+    CUZK_TRY(summation.add_group(job, bases.data));
   }
-  for (unsigned window = plan.windows; window-- > 0;) {
-    for (unsigned i = 0; i < plan.window_bits; i++) total = total.dbl();
-    total += sums[window];
-  }
-  return total;
+  return summation.finish();
 }
 
 namespace {

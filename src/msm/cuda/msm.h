@@ -16,11 +16,18 @@ namespace cuzk::msm {
 // A pure function of the shape and of the workspace it may use.
 struct DevicePlan {
   Shape shape;
-  unsigned window_bits;      // c
-  unsigned windows;          // ceil(255 / c)
-  unsigned windows_at_once;  // share the sort and the trees
+  unsigned window_bits;      // c, of all windows but the top one
+  unsigned top_bits;         // what is left of 254 bits, 1 to c + 1; a top digit has no sign
+  unsigned windows;          // ceil(253 / c)
+  unsigned windows_at_once;  // share the trees
   double multiplications;    // in the base field, estimated
   uint64_t workspace_bytes;
+
+  // Buckets of one window, a power of two, and of the `group` windows from `first` on.
+  uint64_t buckets(unsigned window) const { return uint64_t{1} << (window + 1 < windows ? window_bits - 1 : top_bits); }
+  uint64_t buckets(unsigned first, unsigned group) const {
+    return (group - 1) * buckets(0) + buckets(first + group - 1);
+  }
 };
 // The cheapest plan that needs at most `limit_bytes`; kTooLarge where even the smallest needs more.
 Result<DevicePlan> device_plan(const Shape& shape, uint64_t limit_bytes = UINT64_MAX);

@@ -60,8 +60,9 @@ Status for_each_window(const QueryPoints<Point>& points, DeviceSpan<std::byte> m
   }
 }
 
-Lengths lengths_of(const ProvingPoints& points, uint64_t inputs) {
-  return {inputs, points.h.size(), points.l.size(), points.a.size(), points.b_g1.size(), points.b_g2.size()};
+bool fit(const ProvingPoints& points, const Lengths& lengths) {
+  return points.h.size() == lengths.h && points.l.size() == lengths.l && points.a.size() == lengths.a &&
+         points.b_g1.size() == lengths.b_g1 && (!points.b_g2 || points.b_g2->size() == lengths.b_g2);
 }
 
 constexpr uint64_t kLeastWindow = DeviceProofPlan::kWindowPoints / 2;  // of G2, whose points are twice as large
@@ -275,21 +276,24 @@ ProvingPoints points_of(const DeviceParameters& p) {
           .l = {.resident = p.l.as_const()},
           .a = {.resident = p.a.as_const()},
           .b_g1 = {.resident = p.b_g1.as_const()},
-          .b_g2 = {.resident = p.b_g2.as_const()}};
+          .b_g2 = QueryPoints<G2Affine>{.resident = p.b_g2.as_const()}};
 }
 
 ProvingPoints points_of(const Parameters& p) {
-  return {
-      .h = {.host = p.h}, .l = {.host = p.l}, .a = {.host = p.a}, .b_g1 = {.host = p.b_g1}, .b_g2 = {.host = p.b_g2}};
+  return {.h = {.host = p.h},
+          .l = {.host = p.l},
+          .a = {.host = p.a},
+          .b_g1 = {.host = p.b_g1},
+          .b_g2 = QueryPoints<G2Affine>{.host = p.b_g2}};
 }
 
 Result<Pending> DeviceProver::start(const ProvingPoints& points, const r1cs::Witness& witness,
                                     DeviceSpan<std::byte> workspace, const gpu::Stream& stream,
                                     ProveTimes* times) const {
-  if (lengths_of(points, plan_.lengths.ic) != plan_.lengths)
+  if (!fit(points, plan_.lengths))
     return fail(Code::kInvalidParams, "the parameters are not of circuit {}", plan_.name);
   const bool windows = !(points.h.host.empty() && points.l.host.empty() && points.a.host.empty() &&
-                         points.b_g1.host.empty() && points.b_g2.host.empty());
+                         points.b_g1.host.empty() && (!points.b_g2 || points.b_g2->host.empty()));
   DeviceCarver counter, carver(workspace);
   const DeviceProofSpace least(counter, plan_, windows, 0, 0);
   if (counter.bytes() > workspace.size)
@@ -312,7 +316,9 @@ Result<Pending> DeviceProver::start(const ProvingPoints& points, const r1cs::Wit
   CUZK_TRY(watch.lap(&ProveTimes::a));
   CUZK_TRY_ASSIGN(out.b_g1, sum_query<Fp>(Query::kB, points.b_g1, values, at, stream));  // sum_i z_i [B_i]_1
   CUZK_TRY(watch.lap(&ProveTimes::b_g1));
-  CUZK_TRY_ASSIGN(out.b_g2, sum_query<Fp2>(Query::kB, points.b_g2, values, at, stream));  // sum_i z_i [B_i]_2
+  if (points.b_g2) {
+    CUZK_TRY_ASSIGN(out.b_g2, sum_query<Fp2>(Query::kB, *points.b_g2, values, at, stream));  // sum_i z_i [B_i]_2
+  }
   CUZK_TRY(watch.lap(&ProveTimes::b_g2));
   return out;
 }

@@ -23,7 +23,7 @@ struct QueryPoints {
 };
 struct ProvingPoints {
   QueryPoints<G1Affine> h, l, a, b_g1;
-  QueryPoints<G2Affine> b_g2;
+  std::optional<QueryPoints<G2Affine>> b_g2;  // none: the processor sums them (sum_b_g2), not the device
 };
 ProvingPoints points_of(const DeviceParameters& parameters);
 ProvingPoints points_of(const Parameters& parameters);
@@ -58,8 +58,9 @@ class DeviceProver {
 
   const DeviceProofPlan& plan() const { return plan_; }
 
-  // The sums of a proof. `workspace` is of a size that plan().workspace_bytes() gave, with windows where a query is in
-  // host memory. Points and witness live until this returns. Errors as for groth16::start(), and those of gpu/stream.h.
+  // The sums of a proof; without points of b_g2 the identity stands for theirs. `workspace` is of a size that
+  // plan().workspace_bytes() gave, with windows where a query is in host memory. Points and witness live until this
+  // returns. Errors as for groth16::start(), and those of gpu/stream.h.
   Result<Pending> start(const ProvingPoints& points, const r1cs::Witness& witness, gpu::DeviceSpan<std::byte> workspace,
                         const gpu::Stream& stream, ProveTimes* times = nullptr) const;
 

@@ -3,6 +3,7 @@
 #include "gpu/testing.h"
 #include "groth16/cuda/prover/prove.h"
 #include "groth16/cuda/prover/setup.h"
+#include "groth16/query.h"
 #include "groth16/testing.h"
 
 namespace cuzk::groth16 {
@@ -48,7 +49,15 @@ void expect_host_sums(const r1cs::Circuit& circuit, const r1cs::Witness& witness
     EXPECT_EQ(got->b_g2, want.b_g2);
     const Fr r = Fr::from_u64(seed + 5), s = Fr::from_u64(seed + 7);
     EXPECT_EQ(finish(*got, parameters.vk, r, s).value(), finish(want, parameters.vk, r, s).value());
+
+    auto points = windows ? points_of(parameters) : points_of(on_device);
+    points.b_g2.reset();
+    got = prover.start(points, witness, workspace.bytes(), stream);
+    ASSERT_TRUE(got) << got.error().message;
+    EXPECT_EQ(got->b_g1, want.b_g1);
+    EXPECT_TRUE(got->b_g2.is_infinity());
   }
+  EXPECT_EQ(sum_b_g2(r1cs::WitnessView(circuit, witness), parameters.b_g2, pool()).value(), want.b_g2);
 }
 
 TEST(DeviceProver, SumsOfTheHost) {
