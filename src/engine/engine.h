@@ -147,9 +147,11 @@ class Engine {
   void work();
   void keep_time();
 
-  // What `body` returns; its time is added to the job's stage.
+  // What `body` returns; its time is added to the job's stage. Stages of a PoSt let those of other jobs stand still.
   template <class Body>
   auto timed(Job& job, Stage stage, Body&& body) {
+    const exec::Pool::Urgency urgency(pool_,
+                                      job.priority > Priority::kNormal ? static_cast<unsigned>(job.priority) - 1 : 0);
     const Clock::time_point begin = options_.now();
     auto result = body();
     const Clock::duration spent = options_.now() - begin;

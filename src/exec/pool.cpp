@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <deque>
@@ -19,18 +20,22 @@ size_t usable_cores() {
   return std::max(1u, std::thread::hardware_concurrency());
 }
 
+thread_local unsigned level_of_thread = 0;
+
 // One call of for_each_chunk. Threads take pieces by counter; the last to leave wakes the caller.
 struct Loop {
   size_t count, grain;
   const std::function<void(size_t, size_t)>* body;
+  unsigned level = level_of_thread;
   std::atomic<size_t> next{0};
-  size_t helpers = 0;  // threads inside work(), guarded by the pool's mutex
+  size_t helpers = 0;  // threads inside it, guarded by the pool's mutex
 
   bool exhausted() const { return next.load(std::memory_order_relaxed) >= count; }
-  void work() {
-    for (size_t begin = next.fetch_add(grain); begin < count; begin = next.fetch_add(grain)) {
-      (*body)(begin, std::min(count, begin + grain));
-    }
+  bool piece() {
+    const size_t begin = next.fetch_add(grain);
+    if (begin >= count) return false;
+    (*body)(begin, std::min(count, begin + grain));
+    return true;
   }
 };
 
@@ -38,29 +43,63 @@ struct Loop {
 
 struct Pool::State {
   std::mutex mutex;
-  std::condition_variable work_ready, loop_done;
+  std::condition_variable work_ready, loop_done, less_urgent;
   std::deque<Loop*> loops;
   bool stopping = false;
+  std::array<size_t, kMostUrgent + 1> urgencies{};  // that live, by level
+  std::atomic<unsigned> least{0};                   // level that may run now
   std::vector<std::jthread> threads;
 
+  void count(unsigned level, int change) {
+    std::lock_guard lock(mutex);
+    urgencies[level] += static_cast<size_t>(change);
+    unsigned highest = kMostUrgent;
+    while (highest > 0 && urgencies[highest] == 0) highest--;
+    least = highest;
+    less_urgent.notify_all();
+    work_ready.notify_all();
+  }
+  bool may_run(unsigned level) const { return level >= least.load(std::memory_order_relaxed); }
+  // The caller's part of a loop.
+  void work(Loop& loop) {
+    do {
+      if (may_run(loop.level)) continue;
+      std::unique_lock lock(mutex);
+      less_urgent.wait(lock, [&] { return may_run(loop.level); });
+    } while (loop.piece());
+  }
+  Loop* most_urgent() const {
+    Loop* best = nullptr;
+    for (Loop* loop : loops) {
+      if (may_run(loop->level) && !loop->exhausted() && (!best || loop->level > best->level)) best = loop;
+    }
+    return best;
+  }
   void run() {
     std::unique_lock lock(mutex);
     for (;;) {
-      work_ready.wait(lock, [&] { return stopping || !loops.empty(); });
+      Loop* loop = nullptr;
+      work_ready.wait(lock, [&] { return stopping || (loop = most_urgent()); });
       if (stopping) return;
-      Loop* loop = loops.front();
-      if (loop->exhausted()) {
-        loops.pop_front();
-        continue;
-      }
       loop->helpers++;
       lock.unlock();
-      loop->work();
+      level_of_thread = loop->level;
+      while (may_run(loop->level) && loop->piece()) {
+      }
       lock.lock();
       if (--loop->helpers == 0) loop_done.notify_all();
     }
   }
 };
+
+Pool::Urgency::Urgency(Pool& pool, unsigned level) : pool_(pool), level_(level), before_(level_of_thread) {
+  level_of_thread = level_;
+  pool_.state_->count(level_, 1);
+}
+Pool::Urgency::~Urgency() {
+  pool_.state_->count(level_, -1);
+  level_of_thread = before_;
+}
 
 Pool::Pool(size_t threads) : state_(std::make_unique<State>()) {
   if (threads == 0) threads = usable_cores();
@@ -79,17 +118,14 @@ size_t Pool::threads() const { return state_->threads.size() + 1; }
 
 void Pool::for_each_chunk(size_t count, size_t grain, const std::function<void(size_t, size_t)>& body) {
   grain = std::max<size_t>(1, grain);
-  if (count <= grain || state_->threads.empty()) {
-    for (size_t begin = 0; begin < count; begin += grain) body(begin, std::min(count, begin + grain));
-    return;
-  }
   Loop loop{count, grain, &body};
+  if (count <= grain || state_->threads.empty()) return state_->work(loop);
   {
     std::lock_guard lock(state_->mutex);
     state_->loops.push_back(&loop);
   }
   state_->work_ready.notify_all();
-  loop.work();
+  state_->work(loop);
   std::unique_lock lock(state_->mutex);
   std::erase(state_->loops, &loop);
   state_->loop_done.wait(lock, [&] { return loop.helpers == 0; });

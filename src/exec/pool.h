@@ -19,6 +19,21 @@ class Pool {
 
   size_t threads() const;
 
+  // While it lives, loops that its thread calls go before those of lower levels, which stand still between two pieces.
+  // 0 is the level of all else; at most kMostUrgent. Its thread must not wait for loops of lower levels.
+  class Urgency {
+   public:
+    Urgency(Pool& pool, unsigned level);
+    ~Urgency();
+    Urgency(const Urgency&) = delete;
+    Urgency& operator=(const Urgency&) = delete;
+
+   private:
+    Pool& pool_;
+    const unsigned level_, before_;
+  };
+  static constexpr unsigned kMostUrgent = 2;
+
   // Calls body(begin, end) over disjoint pieces of [0, count) of at most `grain` elements, and returns when all are
   // done. Pieces are taken in order by whichever thread is free. Calls may come from several threads at once and may
   // nest. The body must not throw.

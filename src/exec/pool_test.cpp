@@ -104,6 +104,56 @@ TEST_P(PoolOf, UsesAllItsThreads) {
   EXPECT_TRUE(threads.contains(std::this_thread::get_id()));
 }
 
+// Loops of no urgency run in the background; each of their threads may have begun one more piece before it saw that it
+// has to wait.
+TEST_P(PoolOf, StandsStillForWhatIsUrgent) {
+  std::atomic<bool> going = true;
+  std::atomic<size_t> pieces = 0;
+  std::jthread background([&] {
+    while (going) {
+      pool_.for_each(64, [&](size_t) {
+        pieces++;
+        pieces.notify_all();
+      });
+    }
+  });
+  pieces.wait(0);
+  for (const unsigned level : {1u, Pool::kMostUrgent}) {
+    size_t before = 0;
+    {
+      const Pool::Urgency urgency(pool_, level);
+      before = pieces;
+      for (int round = 0; round < 100; round++) {
+        std::vector<std::atomic<int>> visits(100);
+        pool_.for_each(visits.size(), [&](size_t i) {
+          pool_.for_each(3, [&](size_t) { visits[i]++; });  // of the same level, on any thread
+        });
+        for (const auto& each : visits) ASSERT_EQ(each, 3);
+      }
+      EXPECT_LE(pieces, before + pool_.threads() + 1);
+    }
+    before = pieces;
+    pieces.wait(before);  // it goes on
+  }
+  going = false;
+}
+
+TEST_P(PoolOf, UrgenciesNest) {
+  std::atomic<size_t> done = 0;
+  const Pool::Urgency outer(pool_, 1);
+  {
+    const Pool::Urgency inner(pool_, 2);
+    pool_.for_each(100, [&](size_t) { done++; });
+  }
+  std::jthread other([&] {
+    const Pool::Urgency urgency(pool_, 1);
+    pool_.for_each(100, [&](size_t) { done++; });
+  });
+  pool_.for_each(100, [&](size_t) { done++; });
+  other.join();
+  EXPECT_EQ(done, 300u);
+}
+
 TEST(Pool, StartsAndStopsManyTimes) {
   std::atomic<size_t> total = 0;
   for (size_t i = 0; i < 100; i++) {
