@@ -216,10 +216,13 @@ Snapshot Engine::snapshot() {
       count.oldest_waiting = std::max(count.oldest_waiting, snapshot.time - job.submitted);
     snapshot.jobs.push_back(view_of(job, scheduler_.steps(view.id)));
   }
+  std::vector<const Job*> ended;
   for (const auto& [id, job] : jobs_) {
-    if (is_final(job->state) && job->ended + kEndedShown > snapshot.time)
-      snapshot.ended.push_back(view_of(*job, steps_of_ended(*job)));
+    if (is_final(job->state) && job->ended + kEndedShown > snapshot.time) ended.push_back(job.get());
   }
+  std::sort(ended.begin(), ended.end(), [](const Job* a, const Job* b) { return a->ended > b->ended; });
+  if (ended.size() > kMostEnded) ended.resize(kMostEnded);
+  for (const Job* job : ended) snapshot.ended.push_back(view_of(*job, steps_of_ended(*job)));
   for (const auto& [kind, totals] : totals_) {
     snapshot.completed += totals.completed;
     snapshot.failed += totals.failures();

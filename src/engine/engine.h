@@ -70,7 +70,7 @@ struct Snapshot {
     std::optional<Error> error = {};
   };
   std::vector<Job> jobs;   // not yet ended, in order of service
-  std::vector<Job> ended;  // within the last kEndedShown; a partition without a good proof is at kDropping
+  std::vector<Job> ended;  // within kEndedShown, the last kMostEnded; a partition without a good proof is at kDropping
   uint64_t completed = 0, failed = 0;
   size_t synthesising = 0;           // partitions
   size_t partition_workers = 0;      // partitions that may be in synthesis or wait for a device
@@ -79,6 +79,7 @@ struct Snapshot {
 };
 
 inline constexpr Clock::duration kEndedShown = std::chrono::seconds(30);
+inline constexpr size_t kMostEnded = 100;  // jobs can end faster than anybody reads
 
 class Engine {
  public:

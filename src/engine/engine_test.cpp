@@ -436,6 +436,23 @@ TEST_F(EngineTest, EveryStageIsNotedWhenItRunsAndKeptWithItsJob) {
   EXPECT_EQ(engine->view("unknown").error().code, Code::kNotFound);
 }
 
+TEST_F(EngineTest, OnlyTheLastOfManyEndedJobsAreShown) {
+  auto engine = make(options());
+  for (size_t i = 0; i < kMostEnded + 3; i++) {
+    clock_shift = std::chrono::milliseconds(i);
+    Request bad = request(fmt::format("{}", i), {1});
+    bad.parse = []() -> Result<std::shared_ptr<const groth16::CircuitSource>> {
+      return fail(Code::kInvalidInput, "no");
+    };
+    ASSERT_EQ(engine->await(*engine->submit(bad))->state, State::kFailed);
+  }
+  const Snapshot snapshot = engine->snapshot();
+  ASSERT_EQ(snapshot.ended.size(), kMostEnded);
+  EXPECT_EQ(snapshot.ended.front().id, fmt::format("{}", kMostEnded + 2));
+  EXPECT_EQ(snapshot.ended.back().id, "3");
+  EXPECT_EQ(snapshot.failed, kMostEnded + 3);
+}
+
 TEST_F(EngineTest, FailuresAreCountedByCode) {
   Options chosen = options();
   chosen.policy.max_waiting = 1;

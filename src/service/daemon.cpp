@@ -130,6 +130,11 @@ Result<std::unique_ptr<Daemon>> Daemon::start(const DaemonOptions& options, Conf
                                                    filecoin_sources(self->parts_.pool), find_circuit, access));
   CUZK_TRY_ASSIGN(self->pages_, serve_pages(self->parts_.observer, self->config_));
   log::info("cuzk-daemon {} ready, serving on {}", CUZK_VERSION, fmt::join(self->server_->addresses(), ", "));
+  for (const std::string& address : self->server_->addresses()) {
+    if (!access.tls && !parse_listen(address)->is_loopback())
+      log::warn("daemon.listen: whoever reaches {} may use the service; daemon.tls_cert and its like prevent that",
+                address);
+  }
   self->supervisor_.notify("READY=1");
   return self;
 }

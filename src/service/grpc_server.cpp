@@ -361,6 +361,9 @@ Result<std::unique_ptr<GrpcServer>> GrpcServer::start(engine::Engine& engine, co
   // A C1 of 51 MB would wait for the other side every 64 KiB.
   builder.AddChannelArgument(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, 8 << 20);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, 1 << 20);
+  // A client that vanished without a word is gone for Engine::unwatch(), too.
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 60'000);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
   builder.RegisterService(state.service.get());
   std::vector<int> ports(addresses.size(), 0);
   for (size_t i = 0; i < addresses.size(); i++) {

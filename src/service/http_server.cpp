@@ -17,7 +17,10 @@ namespace {
 
 using std::chrono::steady_clock;
 
-// A connection that ends at a point in time, however it trickles: the library's own timeouts begin anew at each byte.
+constexpr size_t kMaxRequestBytes = 64 << 10;
+
+// A connection that ends at a point in time, however it trickles, and that does not take in more than a request may
+// have: the library's own timeouts begin anew at each byte, and it lets in any number of headers.
 class DeadlineStream final : public httplib::Stream {
  public:
   DeadlineStream(socket_t socket, steady_clock::time_point end) : socket_(socket), end_(end) {}
@@ -26,11 +29,12 @@ class DeadlineStream final : public httplib::Stream {
   bool is_writable() const override { return ready(POLLOUT); }
   ssize_t read(char* to, size_t size) override {
     if (next_ == filled_) {  // the library reads heads byte by byte
-      if (!is_readable()) return -1;
+      if (taken_in_ > kMaxRequestBytes || !is_readable()) return -1;
       next_ = filled_ = 0;
       const ssize_t got = recv(socket_, buffer_.data(), buffer_.size(), 0);
       if (got <= 0) return got;
       filled_ = static_cast<size_t>(got);
+      taken_in_ += filled_;
     }
     const size_t taken = std::min(size, filled_ - next_);
     std::copy_n(buffer_.begin() + static_cast<ptrdiff_t>(next_), taken, to);
@@ -54,7 +58,7 @@ class DeadlineStream final : public httplib::Stream {
   const socket_t socket_;
   const steady_clock::time_point end_;
   std::array<char, 4096> buffer_;
-  size_t next_ = 0, filled_ = 0;
+  size_t next_ = 0, filled_ = 0, taken_in_ = 0;
 };
 
 // Lets no more connections in than there are places; the others stay in the backlog of the system.
@@ -118,7 +122,7 @@ void serve(const Observer& observer, const httplib::Request& request, httplib::R
     return answer(response, 404, "there are /status, /metrics, /healthz, /readyz and /trace/JOB\n");
   auto job = observer.job(request.path.substr(kTrace.size()));
   if (!job) return answer(response, 404, job.error().message + "\n");
-  answer(response, trace_report(*job));
+  answer(response, trace_report(*job, observer.read().engine.devices));
 }
 
 }  // namespace

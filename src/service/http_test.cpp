@@ -176,6 +176,8 @@ TEST_F(HttpTest, TracesAJobUnderItsId) {
     EXPECT_FALSE(events[stage]["args"]["running"]);
   }
   EXPECT_EQ(events["parse"]["tid"], 0);
+  EXPECT_FALSE(events["synthesise"]["args"].contains("device"));
+  EXPECT_EQ(events["start"]["args"]["device"], "cpu");
   EXPECT_EQ(events["start"]["tid"], 1);
   EXPECT_GE(events["start"]["ts"].get<int64_t>(),
             events["synthesise"]["ts"].get<int64_t>() + events["synthesise"]["dur"].get<int64_t>());
@@ -208,6 +210,21 @@ TEST_F(HttpTest, ABodyIsNotRead) {
   const std::string head = "POST /status HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n";
   ASSERT_EQ(::write(fd, head.data(), head.size()), static_cast<ssize_t>(head.size()));
   EXPECT_THAT(read_all(fd), StartsWith("HTTP/1.1 405 "));
+  ::close(fd);
+}
+
+// Neither is a head without an end.
+TEST_F(HttpTest, AnEndlessHeadIsCutOff) {
+  const int fd = dial();
+  const std::string line = "A: " + std::string(1000, 'x') + "\r\n";
+  size_t sent = 0;
+  ::send(fd, "GET /status HTTP/1.1\r\n", 22, MSG_NOSIGNAL);
+  while (sent < (size_t{64} << 20)) {
+    const ssize_t wrote = ::send(fd, line.data(), line.size(), MSG_NOSIGNAL);
+    if (wrote < 0) break;
+    sent += static_cast<size_t>(wrote);
+  }
+  EXPECT_LT(sent, size_t{64} << 20) << "what the sockets hold, and no more";
   ::close(fd);
 }
 

@@ -157,7 +157,7 @@ json status_report(const Reading& reading) {
             {"pending_handles", alive(snapshot, engine::Class::kPending)}}}};
 }
 
-json trace_report(const Snapshot::Job& job) {
+json trace_report(const Snapshot::Job& job, const std::vector<Snapshot::Device>& devices) {
   json events = json::array();
   // The job on the first row, partition i on row i + 1.
   const auto name_row = [&](uint32_t row, const std::string& name) {
@@ -168,7 +168,7 @@ json trace_report(const Snapshot::Job& job) {
   for (const Span& span : job.spans) {
     json arguments = {{"good", span.good}, {"running", !span.end}};
     if (span.partition != engine::kWholeJob) arguments["attempt"] = span.attempt;
-    if (span.device != engine::kNoDevice) arguments["device"] = span.device;
+    if (span.device != engine::kNoDevice) arguments["device"] = devices[span.device].name;
     events.push_back({{"ph", "X"},
                       {"pid", 1},
                       {"tid", span.partition == engine::kWholeJob ? 0 : span.partition + 1},
