@@ -117,13 +117,13 @@ class Daemon {
   const Config config_;       // as it was started
   Config current_ = config_;  // with what was reloaded since
   const Supervisor supervisor_ = Supervisor::from_environment();
-  Signals signals_;  // before any thread
   Parts parts_;
   std::unique_ptr<GrpcServer> server_;
   std::unique_ptr<HttpServer> pages_;
 };
 
 Result<std::unique_ptr<Daemon>> Daemon::start(const DaemonOptions& options, Config config, const Machine& machine) {
+  hold_signals();  // before there is another thread
   std::unique_ptr<Daemon> self(new Daemon(options, std::move(config), machine));
   CUZK_TRY_ASSIGN(GrpcOptions access, access_of(self->config_));
   CUZK_TRY_ASSIGN(self->server_, GrpcServer::start(self->parts_.engine, self->parts_.observer,
@@ -141,7 +141,7 @@ Result<std::unique_ptr<Daemon>> Daemon::start(const DaemonOptions& options, Conf
 
 int Daemon::serve() {
   while (true) {
-    const std::optional<int> number = signals_.next(supervisor_.watchdog_interval());
+    const std::optional<int> number = next_signal(supervisor_.watchdog_interval());
     say_alive();
     if (number == SIGHUP) reload();
     if (number == SIGTERM || number == SIGINT) return *number;
@@ -178,7 +178,7 @@ bool Daemon::drain(int number) {
   const auto patience = current_.drain_timeout;
   log::info("{}: finishing what runs, for at most {}; a second signal ends at once", strsignal(number),
             format_duration(patience));
-  signals_.let_through();
+  let_signals_through();
   supervisor_.notify(
       fmt::format("STOPPING=1\nEXTEND_TIMEOUT_USEC={}", std::chrono::microseconds(patience + kStopGrace * 2).count()));
   const engine::Clock::time_point end = engine::Clock::now() + patience;

@@ -14,13 +14,13 @@ sigset_t held() {
 
 }  // namespace
 
-Signals::Signals() {
+void hold_signals() {
   const sigset_t set = held();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   signal(SIGPIPE, SIG_IGN);
 }
 
-std::optional<int> Signals::next(std::optional<std::chrono::milliseconds> timeout) {
+std::optional<int> next_signal(std::optional<std::chrono::milliseconds> timeout) {
   const sigset_t set = held();
   int number = 0;
   if (timeout) {
@@ -32,7 +32,7 @@ std::optional<int> Signals::next(std::optional<std::chrono::milliseconds> timeou
   return number > 0 ? std::optional(number) : std::nullopt;
 }
 
-void Signals::let_through() {
+void let_signals_through() {
   signal(SIGHUP, SIG_IGN);
   const sigset_t set = held();
   pthread_sigmask(SIG_UNBLOCK, &set, nullptr);

@@ -6,15 +6,11 @@
 
 namespace cuzk::service {
 
-// Holds SIGTERM, SIGINT and SIGHUP back from all threads that are started later, and ignores SIGPIPE. One a process.
-class Signals {
- public:
-  Signals();
-
-  // The next one; nullopt after `timeout`, where there is one.
-  std::optional<int> next(std::optional<std::chrono::milliseconds> timeout);
-  // From now on SIGTERM and SIGINT end the process at once, and SIGHUP is ignored.
-  void let_through();
-};
+// Holds SIGTERM, SIGINT and SIGHUP back from this thread and all that are started later, and ignores SIGPIPE.
+void hold_signals();
+// The next one that was held back; nullopt after `timeout`, where there is one.
+std::optional<int> next_signal(std::optional<std::chrono::milliseconds> timeout);
+// From now on SIGTERM and SIGINT end the process at once, and SIGHUP is ignored.
+void let_signals_through();
 
 }  // namespace cuzk::service
