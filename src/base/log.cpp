@@ -3,6 +3,7 @@
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace cuzk::log {
@@ -10,12 +11,43 @@ namespace {
 
 std::atomic<bool> as_json = false;
 
+std::string in_json(std::string_view text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+// Nothing from outside may begin a line of its own.
+std::string in_line(std::string_view text) {
+  std::string line(text);
+  std::replace_if(
+      line.begin(), line.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
+  return line;
+}
+
+std::string line_of(std::string_view message, Fields fields, bool json) {
+  std::string line = json ? in_json(message) : std::string(message);
+  for (const auto& [name, value] : fields) {
+    const auto* number = std::get_if<uint64_t>(&value);
+    const std::string_view text = number ? std::string_view() : std::get<std::string_view>(value);
+    if (json) {
+      line += fmt::format(R"(,"{}":{})", name, number ? std::to_string(*number) : in_json(text));
+    } else {
+      line += fmt::format(" {}={}", name, number ? std::to_string(*number) : "'" + in_line(text) + "'");
+    }
+  }
+  return line;
+}
+
 spdlog::logger& logger() {
   static auto instance = spdlog::stderr_color_mt("cuzk");
   return *instance;
 }
 
 }  // namespace
+
+std::string_view level_name(Level level) {
+  constexpr std::array<std::string_view, 5> kNames = {"trace", "debug", "info", "warn", "error"};
+  return kNames[static_cast<size_t>(level)];
+}
 
 void configure(Level level, bool json) {
   as_json = json;
@@ -25,14 +57,8 @@ void configure(Level level, bool json) {
       spdlog::pattern_time_type::utc);
 }
 
-void write(Level level, std::string_view message) {
-  auto spdlog_level = static_cast<spdlog::level::level_enum>(level);
-  if (as_json) {
-    logger().log(spdlog_level, "{}",
-                 nlohmann::json(message).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
-  } else {
-    logger().log(spdlog_level, "{}", message);
-  }
+void write(Level level, std::string_view message, Fields fields) {
+  logger().log(static_cast<spdlog::level::level_enum>(level), "{}", line_of(message, fields, as_json));
 }
 
 }  // namespace cuzk::log

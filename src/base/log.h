@@ -3,16 +3,29 @@
 
 #include <fmt/format.h>
 
+#include <initializer_list>
 #include <string_view>
+#include <utility>
+#include <variant>
 
 namespace cuzk::log {
 
 enum class Level { kTrace, kDebug, kInfo, kWarn, kError };
+std::string_view level_name(Level level);  // "trace", "debug", "info", "warn", "error"
 
-// Lines go to stderr, as text or as one JSON object a line.
+// What a line is about, for who filters: keys of the JSON object, or NAME=VALUE after the text. Names are plain words;
+// values may come from outside.
+using Value = std::variant<uint64_t, std::string_view>;
+using Fields = std::initializer_list<std::pair<std::string_view, Value>>;
+
+// Lines go to stderr, as text or as one JSON object a line. May be called again at any time.
 void configure(Level level, bool json);
-void write(Level level, std::string_view message);
+void write(Level level, std::string_view message, Fields fields = {});
 
+template <class... Args>
+void debug(fmt::format_string<Args...> format, Args&&... args) {
+  write(Level::kDebug, fmt::format(format, std::forward<Args>(args)...));
+}
 template <class... Args>
 void info(fmt::format_string<Args...> format, Args&&... args) {
   write(Level::kInfo, fmt::format(format, std::forward<Args>(args)...));
@@ -26,8 +39,12 @@ void error(fmt::format_string<Args...> format, Args&&... args) {
   write(Level::kError, fmt::format(format, std::forward<Args>(args)...));
 }
 template <class... Args>
-void debug(fmt::format_string<Args...> format, Args&&... args) {
-  write(Level::kDebug, fmt::format(format, std::forward<Args>(args)...));
+void info(Fields fields, fmt::format_string<Args...> format, Args&&... args) {
+  write(Level::kInfo, fmt::format(format, std::forward<Args>(args)...), fields);
+}
+template <class... Args>
+void warn(Fields fields, fmt::format_string<Args...> format, Args&&... args) {
+  write(Level::kWarn, fmt::format(format, std::forward<Args>(args)...), fields);
 }
 
 }  // namespace cuzk::log

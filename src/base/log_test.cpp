@@ -34,6 +34,20 @@ TEST(Log, WritesOneJsonObjectALine) {
   }
 }
 
+TEST(Log, FieldsAreKeysOrFollowTheText) {
+  const auto lines = [](bool json) {
+    ::testing::internal::CaptureStderr();
+    log::configure(log::Level::kInfo, json);
+    log::warn({{"job", "a \"b\"\n\xff"}, {"partition", uint64_t{7}}}, "failed {}", 1);
+    return ::testing::internal::GetCapturedStderr();
+  };
+  const auto object = nlohmann::json::parse(lines(true));
+  EXPECT_EQ(object["message"], "failed 1");
+  EXPECT_EQ(object["job"], "a \"b\"\n\uFFFD");
+  EXPECT_EQ(object["partition"], 7);
+  EXPECT_TRUE(lines(false).ends_with("failed 1 job='a \"b\"?\xff' partition=7\n"));
+}
+
 TEST(Log, LeavesOutWhatIsBelowItsLevel) {
   const auto lines = logged(log::Level::kError, false);
   ASSERT_EQ(lines.size(), 1u);

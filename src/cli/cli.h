@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/log.h"
 #include "base/result.h"
 #include "filecoin/proof_request.h"
 
@@ -29,7 +30,8 @@ int run_tool(int argc, const char* const* argv, const Remote& remote);
 struct DaemonArguments {
   std::optional<std::string> config;
   std::vector<std::string> listen;
-  bool check_config = false;
+  bool check_config = false, print_config = false;
+  std::optional<log::Level> log_level;
 };
 // `cuzk-daemon`: reads the arguments and calls `serve`, which gives the exit code. `settings` is a text for --help.
 int run_daemon(int argc, const char* const* argv, const std::string& settings,

@@ -253,10 +253,23 @@ int run_daemon(int argc, const char* const* argv, const std::string& settings,
   app.add_option("-c,--config", arguments.config, "TOML file; default: /data/zk/cuzk.toml where it exists");
   app.add_option("-l,--listen", arguments.listen,
                  "Listen here and not where the configuration says: unix:///path or host:port");
-  app.add_flag("--check-config", arguments.check_config, "Read the configuration, report its faults and stop");
+  std::map<std::string, log::Level> levels;
+  for (log::Level level :
+       {log::Level::kTrace, log::Level::kDebug, log::Level::kInfo, log::Level::kWarn, log::Level::kError})
+    levels.emplace(log::level_name(level), level);
+  std::string level;
+  app.add_option("--log-level", level, "In place of logging.level")->check(CLI::IsMember(levels));
+  app.add_flag("--check-config", arguments.check_config,
+               "Read the configuration and the files that it names, report their faults and stop");
+  app.add_flag("--print-config", arguments.print_config,
+               "Print the whole configuration, defaults included, as a file, and stop");
   app.footer("Settings:\n" + settings +
-             "\nSIGTERM and SIGINT finish the running jobs and stop; a second signal stops at once.");
-  return parse_and_run(app, argc, argv, [&] { return serve(arguments); });
+             "\nSIGTERM and SIGINT finish the running jobs and stop; a second signal stops at once. SIGHUP reads the "
+             "configuration again.");
+  return parse_and_run(app, argc, argv, [&] {
+    if (!level.empty()) arguments.log_level = levels.at(level);
+    return serve(arguments);
+  });
 }
 
 }  // namespace cuzk::cli

@@ -20,6 +20,12 @@ class Capacity {
   explicit Capacity(uint64_t open = 0, uint64_t for_high = 0, uint64_t for_critical = 0)
       : limit_{open, open, open + for_high, open + for_high + for_critical} {}
 
+  // Another amount for every class; what is used may exceed it for a while.
+  void set_open(uint64_t open) {
+    const uint64_t before = limit_[0];
+    for (uint64_t& limit : limit_) limit = limit - before + open;
+  }
+
   // What the classes up to this one may use together, and do use.
   uint64_t limit(Priority priority) const { return limit_[index(priority)]; }
   uint64_t used(Priority priority = Priority::kCritical) const { return used_[index(priority)]; }

@@ -37,14 +37,14 @@ std::vector<DeviceSpec> specs(const std::vector<Device>& devices) {
 void log_end(const Job& job) {
   auto in_seconds = [](Clock::duration time) { return std::chrono::duration<double>(time).count(); };
   if (job.error) {
-    log::warn("job '{}' ({}): {}: {}", printable(job.id), job.kind, code_name(job.error->code),
+    log::warn({{"job", job.id}, {"kind", job.kind}, {"code", code_name(job.error->code)}}, "job failed: {}",
               printable(job.error->message));
     return;
   }
   std::string stages;
   for (size_t i = 0; i < kStages; i++)
     stages += fmt::format(" {} {:.3f}", kStageNames[i], in_seconds(job.times.spent[i]));
-  log::info("job '{}' ({}): completed in {:.3f} s:{}", printable(job.id), job.kind,
+  log::info({{"job", job.id}, {"kind", job.kind}}, "job completed in {:.3f} s:{}",
             in_seconds(job.ended - job.submitted), stages);
 }
 
@@ -58,7 +58,9 @@ Engine::Engine(Options options, CircuitStore& circuits, ParamsStore& params, std
       devices_(std::move(devices)),
       pool_(pool),
       budget_(pools(options_.policy, devices_)),
-      scheduler_(options_.policy, specs(devices_)) {
+      scheduler_(options_.policy, specs(devices_)),
+      result_ttl_(options_.result_ttl),
+      device_failures_(devices_.size()) {
   threads_.emplace_back([this] { keep_time(); });
 }
 
@@ -161,6 +163,13 @@ Result<uint64_t> Engine::evict(const std::string& circuit_id) {
   return bytes;
 }
 
+void Engine::adjust(size_t max_waiting, Clock::duration result_ttl) {
+  std::lock_guard lock(mutex_);
+  scheduler_.set_max_waiting(max_waiting);
+  result_ttl_ = result_ttl;
+  round();
+}
+
 Snapshot Engine::snapshot() {
   Snapshot snapshot;
   snapshot.params = params_.loaded();
@@ -169,25 +178,82 @@ Snapshot Engine::snapshot() {
   snapshot.ledger = ledger_.lines();
   std::lock_guard lock(mutex_);
   forget_old_results();
+  snapshot.time = options_.now();
   for (ParamsStore::Loaded& each : snapshot.params) {
     const size_t circuit = scheduler_.circuit(each.circuit_id);
     each.users = static_cast<uint32_t>(scheduler_.users(circuit, each.device));
-    each.idle = options_.now() - scheduler_.last_used(circuit, each.device);
+    each.idle = snapshot.time - scheduler_.last_used(circuit, each.device);
   }
-  for (size_t d = 0; d < devices_.size(); d++)
-    snapshot.devices.push_back({devices_[d].spec.name, scheduler_.health(d)});
+  for (CircuitStore::Loaded& each : snapshot.circuits) {
+    const size_t circuit = scheduler_.circuit(each.circuit_id);
+    each.users = static_cast<uint32_t>(scheduler_.users(circuit, kNoDevice));
+    each.idle = snapshot.time - scheduler_.last_used(circuit, kNoDevice);
+  }
+  for (size_t d = 0; d < devices_.size(); d++) {
+    const DeviceSpec& spec = devices_[d].spec;
+    snapshot.devices.push_back(
+        {spec.name, scheduler_.health(d), std::max<size_t>(spec.workers, 1), {}, device_failures_[d]});
+  }
+  for (const auto& [id, work] : works_) {
+    if (!work || work->device == kNoDevice) continue;
+    for (const Span& span : work->job->spans) {
+      if (span.stage == Stage::kStart && span.partition == work->partition && !span.end)
+        snapshot.devices[span.device].running.push_back({work->job->id, work->job->kind, span.partition, span.begin});
+    }
+  }
+  for (Snapshot::Device& device : snapshot.devices)
+    std::stable_sort(device.running.begin(), device.running.end(),
+                     [](const auto& a, const auto& b) { return a.since < b.since; });
+  for (const auto& [kind, totals] : totals_) snapshot.kinds[kind].totals = totals;
   for (const auto& view : scheduler_.jobs()) {
+    snapshot.synthesising += view.partitions[static_cast<size_t>(Scheduler::Step::kSynthesising)];
     auto found = open_.find(view.id);
     if (found == open_.end()) continue;  // it has ended, and a stage still runs
     const Job& job = *found->second;
     KindCount& count = snapshot.kinds[job.kind];
     (job.state == State::kRunning ? count.running : count.waiting)++;
-    snapshot.jobs.push_back(
-        {job.id, job.kind, job.priority, job.state, options_.now() - job.submitted, scheduler_.steps(view.id)});
+    if (job.state != State::kRunning)
+      count.oldest_waiting = std::max(count.oldest_waiting, snapshot.time - job.submitted);
+    snapshot.jobs.push_back(view_of(job, scheduler_.steps(view.id)));
   }
-  snapshot.completed = completed_;
-  snapshot.failed = failed_;
+  std::vector<const Job*> ended;
+  for (const auto& [id, job] : jobs_) {
+    if (is_final(job->state) && job->ended + kEndedShown > snapshot.time) ended.push_back(job.get());
+  }
+  std::sort(ended.begin(), ended.end(), [](const Job* a, const Job* b) { return a->ended > b->ended; });
+  if (ended.size() > kMostEnded) ended.resize(kMostEnded);
+  for (const Job* job : ended) snapshot.ended.push_back(view_of(*job, steps_of_ended(*job)));
+  for (const auto& [kind, totals] : totals_) {
+    snapshot.completed += totals.completed;
+    snapshot.failed += totals.failures();
+  }
+  snapshot.partition_workers = options_.policy.partition_workers;
+  snapshot.refused = refused_;
+  snapshot.draining = scheduler_.draining();
   return snapshot;
+}
+
+Result<Snapshot::Job> Engine::view(const std::string& id) {
+  std::lock_guard lock(mutex_);
+  forget_old_results();
+  auto found = jobs_.find(id);
+  if (found == jobs_.end()) return fail(Code::kNotFound, "job not found: {}", id);
+  const Job& job = *found->second;
+  return view_of(job, is_final(job.state) ? steps_of_ended(job) : scheduler_.steps(job.number));
+}
+
+Snapshot::Job Engine::view_of(const Job& job, std::vector<Scheduler::Step> steps) const {
+  return {job.id,         job.kind,         job.priority, job.state, job.submitted,
+          options_.now(), std::move(steps), job.spans,    job.error};
+}
+
+// The scheduler has forgotten them.
+std::vector<Scheduler::Step> Engine::steps_of_ended(const Job& job) {
+  std::vector<Scheduler::Step> steps(job.partitions, Scheduler::Step::kDropping);
+  for (const Span& span : job.spans) {
+    if (span.stage == Stage::kVerify && span.good) steps[span.partition] = Scheduler::Step::kDone;
+  }
+  return steps;
 }
 
 bool Engine::drain(std::optional<Clock::duration> limit) {
@@ -255,6 +321,8 @@ void Engine::post_stage(const Decision& decision, StageBody stage, Report report
     if (job->state == State::kWaiting) {
       job->state = State::kRunning;
       job->times[Stage::kWait] = options_.now() - job->enqueued;
+      job->spans.push_back({.stage = Stage::kWait, .begin = job->enqueued, .end = options_.now(), .good = true});
+      totals_[job->kind].stages[static_cast<size_t>(Stage::kWait)].add(job->times[Stage::kWait]);
     }
     work = std::make_unique<Work>(Work{.job = job,
                                        .statement = job->statement,
@@ -296,23 +364,33 @@ void Engine::conclude(const Decision& decision) {
   job.ended = options_.now();
   job.statement.reset();  // stages in progress have their own
   if (decision.state != State::kCompleted) job.proof = {};
-  completed_ += decision.state == State::kCompleted;
-  failed_ += decision.state == State::kFailed;
+  Totals& totals = totals_[job.kind];
+  totals.cancelled += decision.state == State::kCancelled;
+  if (decision.state == State::kFailed) totals.failed[decision.error ? decision.error->code : Code::kInternal]++;
+  if (decision.state == State::kCompleted) {
+    totals.completed++;
+    totals.duration.add(job.ended - job.submitted);
+  }
   log_end(job);
   open_.erase(decision.job);
 }
 
 void Engine::note_load(size_t circuit, Stage stage, Clock::duration spent, const Status& loaded) {
   for (const auto& [number, job] : open_) {
-    if (job->circuit == circuit && job->state == State::kWaiting) job->times[stage] += spent;
+    if (job->circuit != circuit || job->state != State::kWaiting) continue;
+    job->times[stage] += spent;
+    const Clock::time_point end = options_.now();
+    const Clock::time_point begin = std::max(end - spent, job->enqueued);  // it may have come while others loaded
+    job->spans.push_back({.stage = stage, .begin = begin, .end = end, .good = loaded.has_value()});
   }
   if (loaded) return;
-  log::warn("{}: {}", scheduler_.name(circuit), loaded.error().message);
+  log::warn({{"circuit", scheduler_.name(circuit)}, {"code", code_name(loaded.error().code)}}, "load failed: {}",
+            loaded.error().message);
   if (auto known = preloads_.find(circuit); known != preloads_.end()) known->second.error = loaded.error();
 }
 
 void Engine::forget_old_results() {
-  const Clock::time_point oldest = options_.now() - options_.result_ttl;
+  const Clock::time_point oldest = options_.now() - result_ttl_;
   std::erase_if(jobs_,
                 [&](const auto& entry) { return is_final(entry.second->state) && entry.second->ended < oldest; });
 }
@@ -331,17 +409,38 @@ std::string Engine::name_of(size_t circuit) {
   return scheduler_.name(circuit);
 }
 
+size_t Engine::begin_span(Job& job, Span span) {
+  std::lock_guard lock(mutex_);
+  span.begin = options_.now();
+  job.spans.push_back(span);
+  return job.spans.size() - 1;
+}
+
+void Engine::end_span(Job& job, size_t index, bool good) {
+  std::lock_guard lock(mutex_);
+  Span& span = job.spans[index];
+  span.end = options_.now();
+  span.good = good;
+  job.times[span.stage] += *span.end - span.begin;
+  totals_[job.kind].stages[static_cast<size_t>(span.stage)].add(*span.end - span.begin);
+}
+
 void Engine::run_stage(Work& work, StageBody stage, Report report) {
   const PartitionId id = work.id();
   Status done = work.granted;
   if (done) done = guarded<void>([&] { return (this->*stage)(work); });
   if (!done) {
-    log::warn("job '{}', partition {}, attempt {} of {}: {}: {}", printable(work.job->id), id.index, work.attempt,
-              options_.policy.attempts, code_name(done.error().code), printable(done.error().message));
+    log::warn({{"job", work.job->id},
+               {"partition", uint64_t{id.index}},
+               {"device", work.device == kNoDevice ? "" : std::string_view(devices_[work.device].spec.name)},
+               {"code", code_name(done.error().code)}},
+              "attempt {} of {} failed: {}", work.attempt, options_.policy.attempts, printable(done.error().message));
   }
+  const size_t device = work.device;
   // The scheduler may grant the memory to others as soon as it hears of the end.
   if (!done || report == &Scheduler::finished) let_go(id);
   std::lock_guard lock(mutex_);
+  if (!done && device != kNoDevice) device_failures_[device][done.error().code]++;
   (scheduler_.*report)(id, std::move(done), options_.now());
   round();
 }

@@ -13,6 +13,7 @@
 #include "engine/backend.h"
 #include "engine/scheduler.h"
 #include "engine/stores.h"
+#include "engine/telemetry.h"
 #include "engine/work.h"
 
 namespace cuzk::engine {
@@ -35,29 +36,50 @@ struct Ticket {
 };
 
 struct KindCount {
-  uint32_t waiting = 0, running = 0;
+  uint32_t waiting = 0, running = 0;  // jobs not yet ended
+  Clock::duration oldest_waiting{};   // since the submission of the one that has waited longest; 0 without one
+  Totals totals;
 };
 struct Snapshot {
-  std::map<std::string, KindCount> kinds;  // jobs not yet ended, by Request::kind
+  Clock::time_point time;                  // when it was taken, by Options::now
+  std::map<std::string, KindCount> kinds;  // by Request::kind, those that were ever asked for
   std::vector<ParamsStore::Loaded> params;
   std::vector<CircuitStore::Loaded> circuits;
   std::vector<mem::Budget::Usage> memory;  // host, requests, then the devices
   std::vector<mem::Ledger::Line> ledger;
+  struct Running {
+    std::string id, kind;  // of the job
+    uint32_t partition;
+    Clock::time_point since;
+  };
   struct Device {
     std::string name;
     Scheduler::Health health;
+    size_t workers = 1;
+    std::vector<Running> running = {};       // device stages, those that began earlier first
+    std::map<Code, uint64_t> failures = {};  // of stages that it was given, since the start
   };
   std::vector<Device> devices;
   struct Job {
     std::string id, kind;
     Priority priority;
     State state;
-    Clock::duration age;  // since submission
+    Clock::time_point submitted, seen;  // `seen`: when this was read
     std::vector<Scheduler::Step> partitions;
+    std::vector<Span> spans = {};
+    std::optional<Error> error = {};
   };
-  std::vector<Job> jobs;  // not yet ended, in order of service
+  std::vector<Job> jobs;   // not yet ended, in order of service
+  std::vector<Job> ended;  // within kEndedShown, the last kMostEnded; a partition without a good proof is at kDropping
   uint64_t completed = 0, failed = 0;
+  size_t synthesising = 0;           // partitions
+  size_t partition_workers = 0;      // partitions that may be in synthesis or wait for a device
+  std::map<Code, uint64_t> refused;  // by submit(), since the start
+  bool draining = false;
 };
+
+inline constexpr Clock::duration kEndedShown = std::chrono::seconds(30);
+inline constexpr size_t kMostEnded = 100;  // jobs can end faster than anybody reads
 
 class Engine {
  public:
@@ -98,7 +120,12 @@ class Engine {
   // Frees a circuit and its parameters and returns their bytes; kResourceExhausted while partitions hold them.
   Result<uint64_t> evict(const std::string& circuit_id);
 
+  // From now on; see Policy::max_waiting and Options::result_ttl.
+  void adjust(size_t max_waiting, Clock::duration result_ttl);
+
   Snapshot snapshot();
+  // The same of one job, as long as find() knows it; kNotFound as find().
+  Result<Snapshot::Job> view(const std::string& id);
   // Refuses new jobs, fails those that wait (kUnavailable) and returns when the running ones have ended or, false, when
   // `limit` has passed. May be called again.
   bool drain(std::optional<Clock::duration> limit = std::nullopt);
@@ -141,24 +168,34 @@ class Engine {
   // These do not.
   std::shared_ptr<Statement> await_turn(const Job& job);  // null where the job ended first
   std::string name_of(size_t circuit);
+  size_t begin_span(Job& job, Span span);
+  void end_span(Job& job, size_t index, bool good);
   void run_stage(Work& work, StageBody stage, Report report);
   void drop(PartitionId id);
   void let_go(PartitionId id);
   void work();
   void keep_time();
 
-  // What `body` returns; its time is added to the job's stage. Stages of a PoSt let those of other jobs stand still.
+  // What `body` returns; how long it took is noted, also where it throws. Stages of a PoSt let those of other jobs stand
+  // still.
   template <class Body>
-  auto timed(Job& job, Stage stage, Body&& body) {
+  auto timed(Job& job, Span span, Body&& body) {
     const exec::Pool::Urgency urgency(pool_,
                                       job.priority > Priority::kNormal ? static_cast<unsigned>(job.priority) - 1 : 0);
-    const Clock::time_point begin = options_.now();
+    struct Note {
+      Engine& engine;
+      Job& job;
+      size_t index;
+      bool good = false;
+      ~Note() { engine.end_span(job, index, good); }
+    } note{*this, job, begin_span(job, span)};
     auto result = body();
-    const Clock::duration spent = options_.now() - begin;
-    std::lock_guard lock(mutex_);
-    job.times[stage] += spent;
+    note.good = result.has_value();
     return result;
   }
+  // These want mutex_.
+  Snapshot::Job view_of(const Job& job, std::vector<Scheduler::Step> steps) const;
+  static std::vector<Scheduler::Step> steps_of_ended(const Job& job);
 
   const Options options_;
   CircuitStore& circuits_;
@@ -184,7 +221,10 @@ class Engine {
   JobId next_job_ = 1;
   size_t busy_ = 0, idle_threads_ = 0;  // threads with a task, and without
   size_t parsing_ = 0;                  // callers of submit() who parse
-  uint64_t completed_ = 0, failed_ = 0;
+  Clock::duration result_ttl_;
+  std::map<std::string, Totals> totals_;  // by kind of job
+  std::map<Code, uint64_t> refused_;
+  std::vector<std::map<Code, uint64_t>> device_failures_;
   bool stopping_ = false;
   std::vector<std::jthread> threads_;
 };

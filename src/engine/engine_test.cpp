@@ -374,6 +374,103 @@ TEST_F(EngineTest, SnapshotsShowWherePartitionsAre) {
   EXPECT_TRUE(engine->snapshot().jobs.empty());
 }
 
+TEST_F(EngineTest, EveryStageIsNotedWhenItRunsAndKeptWithItsJob) {
+  std::latch started(1), go(1);
+  backend.on_start = [&](int number, r1cs::Witness& witness) {
+    if (number == 0) {
+      started.count_down();
+      go.wait();
+      witness.fields[1] = Fr::from_u64(26);  // does not verify, so there is a second attempt
+    }
+  };
+  auto engine = make(options());
+  auto ticket = engine->submit(request("id", {5}));
+  started.wait();
+  clock_shift = 3s;
+  const Snapshot during = engine->snapshot();
+  ASSERT_EQ(during.devices[0].running.size(), 1u);
+  EXPECT_EQ(during.devices[0].running[0].id, "id");
+  EXPECT_EQ(during.devices[0].running[0].partition, 0u);
+  EXPECT_GE(during.time - during.devices[0].running[0].since, 3s);
+  EXPECT_EQ(during.kinds.at("cubic").running, 1u);
+  EXPECT_TRUE(during.ended.empty());
+  go.count_down();
+  ASSERT_EQ(engine->await(*ticket)->state, State::kCompleted);
+
+  const Snapshot after = engine->snapshot();
+  EXPECT_TRUE(after.devices[0].running.empty());
+  EXPECT_EQ(after.devices[0].failures.at(Code::kVerifyFailed), 1u);
+  const Totals& totals = after.kinds.at("cubic").totals;
+  EXPECT_EQ(totals.completed, 1u);
+  EXPECT_EQ(totals.failures(), 0u);
+  EXPECT_GE(totals.duration.sum, 3);
+  ASSERT_EQ(after.ended.size(), 1u);
+  EXPECT_EQ(after.ended[0].partitions, std::vector{Scheduler::Step::kDone});
+  std::vector<std::pair<Stage, unsigned>> seen;
+  Clock::time_point border{};
+  const auto job = engine->view("id");
+  ASSERT_TRUE(job);
+  for (const Span& span : job->spans) {
+    seen.emplace_back(span.stage, span.attempt);
+    ASSERT_TRUE(span.end);
+    EXPECT_GE(*span.end, span.begin);
+    if (span.partition == 0) {
+      EXPECT_GE(span.begin, std::exchange(border, *span.end));
+    }
+    EXPECT_EQ(span.good, !(span.stage == Stage::kVerify && span.attempt == 1));
+    EXPECT_EQ(span.partition, span.stage == Stage::kParse || span.stage == Stage::kWait ||
+                                      span.stage == Stage::kCircuit || span.stage == Stage::kParams
+                                  ? kWholeJob
+                                  : 0u);
+  }
+  using enum Stage;
+  std::erase_if(seen, [](const auto& each) { return each.first == kWait || each.first <= kParams; });
+  EXPECT_THAT(seen, ::testing::ElementsAre(std::pair(kSynthesise, 1), std::pair(kStart, 1), std::pair(kFinish, 1),
+                                           std::pair(kVerify, 1), std::pair(kSynthesise, 2), std::pair(kStart, 2),
+                                           std::pair(kFinish, 2), std::pair(kVerify, 2)));
+  EXPECT_GT(totals.stages[static_cast<size_t>(kVerify)].sum, 0);
+
+  clock_shift = 3s + kEndedShown + 1s;
+  EXPECT_TRUE(engine->snapshot().ended.empty());
+  EXPECT_TRUE(engine->view("id"));
+  EXPECT_EQ(engine->view("unknown").error().code, Code::kNotFound);
+}
+
+TEST_F(EngineTest, OnlyTheLastOfManyEndedJobsAreShown) {
+  auto engine = make(options());
+  for (size_t i = 0; i < kMostEnded + 3; i++) {
+    clock_shift = std::chrono::milliseconds(i);
+    Request bad = request(fmt::format("{}", i), {1});
+    bad.parse = []() -> Result<std::shared_ptr<const groth16::CircuitSource>> {
+      return fail(Code::kInvalidInput, "no");
+    };
+    ASSERT_EQ(engine->await(*engine->submit(bad))->state, State::kFailed);
+  }
+  const Snapshot snapshot = engine->snapshot();
+  ASSERT_EQ(snapshot.ended.size(), kMostEnded);
+  EXPECT_EQ(snapshot.ended.front().id, fmt::format("{}", kMostEnded + 2));
+  EXPECT_EQ(snapshot.ended.back().id, "3");
+  EXPECT_EQ(snapshot.failed, kMostEnded + 3);
+}
+
+TEST_F(EngineTest, FailuresAreCountedByCode) {
+  Options chosen = options();
+  chosen.policy.max_waiting = 1;
+  backend.failure = Error{Code::kInternal, "broken"};
+  auto engine = make(chosen);
+  ASSERT_EQ(engine->await(*engine->submit(request("id", {5})))->state, State::kFailed);
+  ASSERT_TRUE(engine->drain());
+  EXPECT_EQ(engine->submit(request("late", {5})).error().code, Code::kUnavailable);
+  const Snapshot snapshot = engine->snapshot();
+  EXPECT_TRUE(snapshot.draining);
+  EXPECT_EQ(snapshot.kinds.at("cubic").totals.failed, (std::map<Code, uint64_t>{{Code::kInternal, 1}}));
+  EXPECT_EQ(snapshot.refused, (std::map<Code, uint64_t>{{Code::kUnavailable, 1}}));
+  EXPECT_EQ(snapshot.devices[0].failures, (std::map<Code, uint64_t>{{Code::kInternal, 1}}));
+  ASSERT_EQ(snapshot.ended.size(), 1u);
+  EXPECT_EQ(snapshot.ended[0].partitions, std::vector{Scheduler::Step::kDropping});
+  EXPECT_EQ(snapshot.ended[0].error->message, "partition 0 prove failed: broken");
+}
+
 TEST_F(EngineTest, ExceptionsBecomeErrorsOfTheirJob) {
   auto engine = make(options());
   Request broken = request("parse", {1});

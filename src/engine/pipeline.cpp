@@ -61,7 +61,10 @@ Result<Engine::Admission> Engine::admit(Request request) {
   }
   JobSpec spec{request.priority, request.bytes, std::nullopt};
   if (request.time_limit) spec.deadline = now + *request.time_limit;
-  CUZK_TRY(scheduler_.admit(next_job_, spec, now));
+  if (Status admitted = scheduler_.admit(next_job_, spec, now); !admitted) {
+    refused_[admitted.error().code]++;
+    return tl::unexpected(std::move(admitted).error());
+  }
   if (known != jobs_.end()) {
     scheduler_.end(known->second->number, State::kCancelled,
                    {Code::kCancelled, "superseded: the same id came with another payload"}, now);
@@ -75,7 +78,7 @@ Result<Engine::Admission> Engine::admit(Request request) {
 }
 
 void Engine::parse(Job& job, std::shared_ptr<Statement> statement, const std::function<Result<Source>()>& to_source) {
-  Status made = timed(job, Stage::kParse, [&]() -> Status {
+  Status made = timed(job, {Stage::kParse}, [&]() -> Status {
     CUZK_TRY(statement->granted);
     CUZK_TRY_ASSIGN(statement->source, guarded<Source>(to_source));
     if (statement->source->partitions() > 0) return {};
@@ -89,6 +92,7 @@ void Engine::parse(Job& job, std::shared_ptr<Statement> statement, const std::fu
   } else if (!is_final(job.state)) {
     const uint32_t partitions = statement->source->partitions();
     job.circuit = scheduler_.circuit(statement->source->circuit_id());
+    job.partitions = partitions;
     job.state = State::kWaiting;
     job.enqueued = options_.now();
     job.proof.resize(groth16::kProofBytes * partitions);
@@ -155,7 +159,7 @@ void Engine::evict_resident(size_t circuit, size_t device) {
 }
 
 Status Engine::synthesise(Work& work) {
-  auto witness = timed(*work.job, Stage::kSynthesise,
+  auto witness = timed(*work.job, work.span(Stage::kSynthesise),
                        [&] { return work.statement->source->synthesise(work.partition, *work.setting.circuit); });
   if (!witness) return in_partition(work, "synthesis", std::move(witness).error());
   if (work.check_rows) CUZK_TRY(check(work, *witness));
@@ -178,7 +182,7 @@ Status Engine::start(Work& work) {
   Backend& backend = *devices_[work.device].backend;
   const Needs needs = backend.needs(*work.setting.circuit);
   work.scratch = add(ledger_, Class::kEvaluations, Class::kDeviceScratch, needs.start);
-  auto pending = timed(*work.job, Stage::kStart, [&] {
+  auto pending = timed(*work.job, work.span(Stage::kStart), [&] {
     return backend.start(work.setting, *std::exchange(work.witness, std::nullopt), std::move(work.memory));
   });
   work.scratch = {};
@@ -189,7 +193,7 @@ Status Engine::start(Work& work) {
 }
 
 Status Engine::finish(Work& work) {
-  auto proof = timed(*work.job, Stage::kFinish, [&] { return work.pending->finish(); });
+  auto proof = timed(*work.job, work.span(Stage::kFinish), [&] { return work.pending->finish(); });
   work.pending.reset();
   if (!proof) return in_partition(work, "prove", std::move(proof).error());
   CUZK_TRY(verify(work, *proof));
@@ -198,7 +202,7 @@ Status Engine::finish(Work& work) {
 }
 
 Status Engine::verify(const Work& work, const groth16::Proof& proof) {
-  return timed(*work.job, Stage::kVerify, [&]() -> Status {
+  return timed(*work.job, work.span(Stage::kVerify), [&]() -> Status {
     CUZK_TRY_ASSIGN(std::vector<Fr> inputs, work.statement->source->public_inputs(work.partition));
     CUZK_TRY_ASSIGN(bool holds, groth16::verify(work.setting.params->verifying, inputs, proof, pool_));
     if (holds) return {};

@@ -103,6 +103,8 @@ class Scheduler {
   void end(JobId id, State state, Error error, Time now);
   // Whether somebody waits for the job; a job that nobody waits for ends after Policy::grace.
   void watched(JobId id, bool watched, Time now);
+  // Another Policy::max_waiting from now on; who waits already stays.
+  void set_max_waiting(size_t count) { waiting_.set_open(count); }
   // Refuses new jobs and ends those that have not begun.
   void drain(Time now);
 
@@ -122,6 +124,7 @@ class Scheduler {
 
   // No job is open and no stage is running.
   bool idle() const { return jobs_.empty() && loading_ == 0; }
+  bool draining() const { return draining_; }
   size_t loading() const { return loading_; }  // loads and evictions in progress
   const std::string& name(size_t circuit) const { return circuits_[circuit].id; }
   size_t waiting() const { return waiting_.used(); }

@@ -42,6 +42,8 @@ class CircuitStore {
     std::string circuit_id;
     uint64_t bytes;
     Clock::duration load_time;
+    uint32_t users = 0;      // partitions under way that hold it; the engine knows
+    Clock::duration idle{};  // since its last use; the engine knows
   };
   std::vector<Loaded> loaded() const;
 

@@ -8,6 +8,7 @@
 #include "engine/backend.h"
 #include "engine/job.h"
 #include "engine/scheduler.h"
+#include "engine/telemetry.h"
 #include "groth16/circuit_source.h"
 
 namespace cuzk::engine {
@@ -34,6 +35,8 @@ struct Job {
   Bytes proof;  // its partitions' proofs; a gap until the last is placed
   std::optional<Error> error;
   StageTimes times;
+  std::vector<Span> spans;  // in order of their begin
+  uint32_t partitions = 0;  // known when it is parsed
   Clock::time_point enqueued, ended;
   size_t watchers = 0;
   bool keep = false;
@@ -56,6 +59,7 @@ struct Work {
   Entries entries, scratch;  // in the ledger
 
   PartitionId id() const { return {job->number, partition}; }
+  Span span(Stage stage) const { return {stage, partition, attempt, device}; }
 };
 
 }  // namespace cuzk::engine

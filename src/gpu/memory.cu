@@ -1,7 +1,14 @@
+#include <atomic>
+
 #include "gpu/launch.cuh"
 #include "gpu/memory.h"
 
 namespace cuzk::gpu {
+namespace {
+
+std::atomic<uint64_t> pinned = 0;
+
+}  // namespace
 
 Result<DeviceMemory> DeviceMemory::make_uncovered(int ordinal, uint64_t bytes) {
   Current current(ordinal);
@@ -31,6 +38,7 @@ Result<PinnedMemory> PinnedMemory::make(mem::Reservation reservation, mem::Ledge
   const uint64_t bytes = reservation.bytes();
   void* at = nullptr;
   if (bytes > 0) CUZK_CUDA(cudaHostAlloc(&at, bytes, cudaHostAllocPortable));
+  pinned += bytes;
   entry.resize(bytes);
   PinnedMemory out;
   out.bytes_ = {static_cast<std::byte*>(at), bytes};
@@ -40,19 +48,26 @@ Result<PinnedMemory> PinnedMemory::make(mem::Reservation reservation, mem::Ledge
 }
 
 PinnedMemory::~PinnedMemory() {
-  if (bytes_.data()) cudaFreeHost(bytes_.data());
+  if (!bytes_.data()) return;
+  cudaFreeHost(bytes_.data());
+  pinned -= bytes_.size();
 }
+
+uint64_t pinned_bytes() { return pinned; }
 
 Result<Pin> Pin::make(std::span<std::byte> bytes) {
   Pin out;
   if (bytes.empty()) return out;
   CUZK_CUDA(cudaHostRegister(bytes.data(), bytes.size(), cudaHostRegisterPortable));
-  out.at_ = bytes.data();
+  out.bytes_ = bytes;
+  pinned += bytes.size();
   return out;
 }
 
 Pin::~Pin() {
-  if (at_) cudaHostUnregister(at_);
+  if (bytes_.empty()) return;
+  cudaHostUnregister(bytes_.data());
+  pinned -= bytes_.size();
 }
 
 }  // namespace cuzk::gpu

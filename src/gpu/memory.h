@@ -95,15 +95,18 @@ class Pin {
 
   Pin() = default;
   ~Pin();
-  Pin(Pin&& other) noexcept { std::swap(at_, other.at_); }
+  Pin(Pin&& other) noexcept { std::swap(bytes_, other.bytes_); }
   Pin& operator=(Pin other) noexcept {
-    std::swap(at_, other.at_);
+    std::swap(bytes_, other.bytes_);
     return *this;
   }
 
  private:
-  void* at_ = nullptr;
+  std::span<std::byte> bytes_;
 };
+
+// Page-locked host memory that this process holds now, of both kinds above.
+uint64_t pinned_bytes();
 
 // Carves arrays out of device memory. Without memory it counts, so that the size a plan states and the use that run
 // makes of it come from one text.

@@ -16,6 +16,7 @@ Result<uint64_t> free_bytes(int) { return absent(); }
 Result<DeviceMemory> DeviceMemory::make(int, mem::Reservation, mem::Ledger::Entry) { return absent(); }
 Result<DeviceMemory> DeviceMemory::make_uncovered(int, uint64_t) { return absent(); }
 DeviceMemory::~DeviceMemory() = default;
+uint64_t pinned_bytes() { return 0; }
 Result<Pin> Pin::make(std::span<std::byte>) { return absent(); }
 Pin::~Pin() = default;
 Result<PinnedMemory> PinnedMemory::make(mem::Reservation, mem::Ledger::Entry) { return absent(); }

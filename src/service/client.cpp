@@ -3,22 +3,47 @@
 #include <google/protobuf/util/json_util.h>
 #include <grpcpp/grpcpp.h>
 
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "base/files.h"
 #include "cuzk/v1/prover.grpc.pb.h"
 #include "service/grpc_server.h"
 #include "service/listener.h"
+#include "service/tls.h"
 
 namespace cuzk::service {
 namespace {
 
+// The content of the file that a variable of the environment names; empty where it names none.
+Result<std::string> named_file(const char* variable) {
+  const char* path = std::getenv(variable);
+  if (!path || !*path) return std::string();
+  CUZK_TRY_ASSIGN(const Bytes bytes, read_file(path, 1 << 20));
+  return std::string(as_text(bytes));
+}
+
+Result<std::shared_ptr<grpc::ChannelCredentials>> credentials_for(const ListenAddress& address) {
+  grpc::SslCredentialsOptions tls;
+  CUZK_TRY_ASSIGN(tls.pem_root_certs, named_file("CUZK_TLS_CA"));
+  if (!address.socket.empty() || tls.pem_root_certs.empty()) return grpc::InsecureChannelCredentials();
+  CUZK_TRY_ASSIGN(tls.pem_cert_chain, named_file("CUZK_TLS_CERT"));
+  CUZK_TRY_ASSIGN(tls.pem_private_key, named_file("CUZK_TLS_KEY"));
+  auto credentials = grpc::SslCredentials(tls);
+  if (const char* path = std::getenv("CUZK_TOKEN_FILE"); path && *path) {
+    CUZK_TRY_ASSIGN(const std::string token, load_token(path));
+    credentials = grpc::CompositeChannelCredentials(credentials, grpc::AccessTokenCredentials(token));
+  }
+  return credentials;
+}
+
 Result<std::unique_ptr<v1::ProvingEngine::Stub>> connect(const std::string& address) {
   CUZK_TRY_ASSIGN(ListenAddress parsed, parse_listen(address));
+  CUZK_TRY_ASSIGN(auto credentials, credentials_for(parsed));
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);
   arguments.SetMaxSendMessageSize(kMaxMessageBytes);
-  return v1::ProvingEngine::NewStub(
-      grpc::CreateCustomChannel(parsed.target(), grpc::InsecureChannelCredentials(), arguments));
+  return v1::ProvingEngine::NewStub(grpc::CreateCustomChannel(parsed.target(), std::move(credentials), arguments));
 }
 
 Error to_error(const grpc::Status& status) {
@@ -28,6 +53,7 @@ Error to_error(const grpc::Status& status) {
     case grpc::StatusCode::RESOURCE_EXHAUSTED: return {Code::kResourceExhausted, status.error_message()};
     case grpc::StatusCode::UNAVAILABLE:
     case grpc::StatusCode::DEADLINE_EXCEEDED: return {Code::kUnavailable, status.error_message()};
+    case grpc::StatusCode::UNAUTHENTICATED: return {Code::kUsage, status.error_message()};
     case grpc::StatusCode::UNIMPLEMENTED: return {Code::kUnimplemented, status.error_message()};
     default:
       return {Code::kInternal,

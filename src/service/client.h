@@ -1,5 +1,8 @@
 #pragma once
 // A client of the daemon, for the tools. Plain types only, so that callers need no gRPC.
+//
+// host:port addresses are spoken to over TLS where the environment names files: CUZK_TLS_CA (whom to trust),
+// CUZK_TLS_CERT and CUZK_TLS_KEY (a certificate of one's own), CUZK_TOKEN_FILE.
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>

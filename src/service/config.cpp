@@ -15,14 +15,42 @@
 namespace cuzk::service {
 namespace {
 
-// Reads a value into the configuration; kUsage without a place.
-using Read = std::function<Status(const toml::node&, Config&)>;
+// How a setting comes from a value and goes back to one.
+struct Access {
+  std::function<Status(const toml::node&, Config&)> read;  // kUsage without a place
+  std::function<std::string(const Config&)> write;         // as TOML
+};
+
+enum class Change : uint8_t { kRestart, kReload };  // what a new value of a setting takes
 
 struct Setting {
   std::string_view key;  // "table.name"
   std::string_view meaning;
-  Read read;  // null: known from other versions, without effect here
+  Access access;  // empty: known from other versions, without effect here
+  Change change = Change::kRestart;
 };
+
+std::string toml_text(std::string_view text) {
+  std::string out = "\"";
+  for (char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (byte < 0x20 || byte == 0x7f) {
+      out += fmt::format("\\u{:04x}", byte);
+    } else {
+      out += c;
+    }
+  }
+  return out + '"';
+}
+
+std::string toml_text(const std::vector<std::string>& list) {
+  std::vector<std::string> words;
+  for (const std::string& word : list) words.push_back(toml_text(word));
+  return fmt::format("[{}]", fmt::join(words, ", "));
+}
 
 Result<std::string> text_of(const toml::node& node) {
   if (auto text = node.value_exact<std::string>()) return *text;
@@ -36,41 +64,46 @@ Result<size_t> count_of(const toml::node& node, int64_t least, int64_t most) {
   return static_cast<size_t>(*number);
 }
 
-Read path_into(std::filesystem::path Config::*member) {
-  return [member](const toml::node& node, Config& config) -> Status {
-    CUZK_TRY_ASSIGN(config.*member, text_of(node));
-    return {};
-  };
+Access path_into(std::filesystem::path Config::*member) {
+  return {[member](const toml::node& node, Config& config) -> Status {
+            CUZK_TRY_ASSIGN(config.*member, text_of(node));
+            return {};
+          },
+          [member](const Config& config) { return toml_text((config.*member).string()); }};
 }
 
-Read count_into(size_t Config::*member, int64_t least, int64_t most) {
-  return [=](const toml::node& node, Config& config) -> Status {
-    CUZK_TRY_ASSIGN(config.*member, count_of(node, least, most));
-    return {};
-  };
+Access count_into(size_t Config::*member, int64_t least, int64_t most) {
+  return {[=](const toml::node& node, Config& config) -> Status {
+            CUZK_TRY_ASSIGN(config.*member, count_of(node, least, most));
+            return {};
+          },
+          [member](const Config& config) { return std::to_string(config.*member); }};
 }
 
 // A size, or "auto" for none.
-Read size_into(std::optional<uint64_t> Config::*member) {
-  return [member](const toml::node& node, Config& config) -> Status {
-    CUZK_TRY_ASSIGN(std::string text, text_of(node));
-    if (text == "auto") return {};
-    CUZK_TRY_ASSIGN(config.*member, parse_size(text));
-    return {};
-  };
+Access size_into(std::optional<uint64_t> Config::*member) {
+  return {
+      [member](const toml::node& node, Config& config) -> Status {
+        CUZK_TRY_ASSIGN(std::string text, text_of(node));
+        if (text == "auto") return {};
+        CUZK_TRY_ASSIGN(config.*member, parse_size(text));
+        return {};
+      },
+      [member](const Config& config) { return toml_text(config.*member ? format_size(*(config.*member)) : "auto"); }};
 }
 
-Read duration_into(std::chrono::milliseconds Config::*member) {
-  return [member](const toml::node& node, Config& config) -> Status {
-    std::string text;
-    if (auto seconds = node.value_exact<int64_t>()) {
-      text = std::to_string(*seconds);
-    } else {
-      CUZK_TRY_ASSIGN(text, text_of(node));
-    }
-    CUZK_TRY_ASSIGN(config.*member, parse_duration(text));
-    return {};
-  };
+Access duration_into(std::chrono::milliseconds Config::*member) {
+  return {[member](const toml::node& node, Config& config) -> Status {
+            std::string text;
+            if (auto seconds = node.value_exact<int64_t>()) {
+              text = std::to_string(*seconds);
+            } else {
+              CUZK_TRY_ASSIGN(text, text_of(node));
+            }
+            CUZK_TRY_ASSIGN(config.*member, parse_duration(text));
+            return {};
+          },
+          [member](const Config& config) { return toml_text(format_duration(config.*member)); }};
 }
 
 Status read_listen(const toml::node& node, Config& config) {
@@ -90,6 +123,12 @@ Status read_listen(const toml::node& node, Config& config) {
   return {};
 }
 
+Status read_status_listen(const toml::node& node, Config& config) {
+  CUZK_TRY_ASSIGN(config.status_listen, text_of(node));
+  if (!config.status_listen.empty()) CUZK_TRY(parse_http_listen(config.status_listen));
+  return {};
+}
+
 // Ordinals may be numbers, as they were.
 Status read_devices(const toml::node& node, Config& config) {
   const toml::array* list = node.as_array();
@@ -106,6 +145,26 @@ Status read_devices(const toml::node& node, Config& config) {
   return {};
 }
 
+std::string write_files(const Config& config) {
+  std::vector<std::string> entries;
+  for (const auto& [id, path] : config.param_files) entries.push_back(toml_text(id) + " = " + toml_text(path.string()));
+  return entries.empty() ? "{}" : fmt::format("{{ {} }}", fmt::join(entries, ", "));
+}
+
+// Octal, as chmod takes it.
+Status read_mode(const toml::node& node, Config& config) {
+  CUZK_TRY_ASSIGN(const std::string text, text_of(node));
+  const bool octal = !text.empty() && text.size() <= 4 && text.find_first_not_of("01234567") == text.npos;
+  config.socket.mode = octal ? static_cast<unsigned>(std::stoul(text, nullptr, 8)) : 01000;
+  if (config.socket.mode > 0777) return fail(Code::kUsage, "'{}' is no file mode such as \"0660\"", text);
+  return {};
+}
+
+Status read_owner(const toml::node& node, Config& config) {
+  CUZK_TRY_ASSIGN(config.socket.owner, text_of(node));
+  return find_owner(config.socket.owner).map([](auto) {});
+}
+
 Status read_files(const toml::node& node, Config& config) {
   const toml::table* table = node.as_table();
   if (!table) return fail(Code::kUsage, "a table of circuit id = \"path\" is wanted");
@@ -117,28 +176,60 @@ Status read_files(const toml::node& node, Config& config) {
 
 // One of a few words.
 template <class T>
-Read choice_into(T Config::*member, std::map<std::string, T> choices) {
-  return [=](const toml::node& node, Config& config) -> Status {
-    CUZK_TRY_ASSIGN(std::string word, text_of(node));
-    if (auto choice = choices.find(word); choice != choices.end()) {
-      config.*member = choice->second;
-      return {};
-    }
-    std::vector<std::string> words;
-    for (const auto& [known, value] : choices) words.push_back(known);
-    return fail(Code::kUsage, "'{}' is not one of {}", word, fmt::join(words, ", "));
-  };
+Access choice_into(T Config::*member, std::map<std::string, T> choices) {
+  return {[=](const toml::node& node, Config& config) -> Status {
+            CUZK_TRY_ASSIGN(std::string word, text_of(node));
+            if (auto choice = choices.find(word); choice != choices.end()) {
+              config.*member = choice->second;
+              return {};
+            }
+            std::vector<std::string> words;
+            for (const auto& [known, value] : choices) words.push_back(known);
+            return fail(Code::kUsage, "'{}' is not one of {}", word, fmt::join(words, ", "));
+          },
+          [=](const Config& config) {
+            for (const auto& [word, value] : choices) {
+              if (value == config.*member) return toml_text(word);
+            }
+            return toml_text("");
+          }};
+}
+
+std::map<std::string, log::Level> log_levels() {
+  using enum log::Level;
+  std::map<std::string, log::Level> levels;
+  for (log::Level level : {kTrace, kDebug, kInfo, kWarn, kError}) levels.emplace(log::level_name(level), level);
+  return levels;
 }
 
 const std::vector<Setting>& settings() {
   constexpr int64_t kMaxThreads = 4096;
   static const std::vector<Setting> list = {
-      {"daemon.listen", "address or list of addresses: unix:///path, or host:port", read_listen},
+      {"daemon.listen",
+       "address or list of addresses: unix:///path, or host:port",
+       {read_listen, [](const Config& config) { return toml_text(config.listen); }}},
+      {"daemon.socket_mode",
+       "file mode of Unix sockets; whoever may write to one may use it",
+       {read_mode, [](const Config& config) { return toml_text(fmt::format("{:04o}", config.socket.mode)); }}},
+      {"daemon.socket_owner",
+       "\"user\", \"user:group\" or \":group\" to give Unix sockets to; \"\": as they are made",
+       {read_owner, [](const Config& config) { return toml_text(config.socket.owner); }}},
+      {"daemon.tls_cert", "PEM file of the certificate and its chain; with it host:port addresses speak TLS",
+       path_into(&Config::tls_cert)},
+      {"daemon.tls_key", "PEM file of its private key", path_into(&Config::tls_key)},
+      {"daemon.tls_client_ca", "PEM file of who may issue certificates of clients; with it each client needs one",
+       path_into(&Config::tls_client_ca)},
+      {"daemon.token_file", "file of a token that clients of host:port must send as `authorization: Bearer TOKEN`",
+       path_into(&Config::token_file), Change::kReload},
+      {"daemon.status_listen",
+       "port of this machine, or host:port, for /status, /metrics, /healthz, /readyz and /trace/JOB over HTTP; \"\": "
+       "none",
+       {read_status_listen, [](const Config& config) { return toml_text(config.status_listen); }}},
       {"daemon.drain_timeout", "how long a shutdown waits for running jobs, such as \"5m\"",
-       duration_into(&Config::drain_timeout)},
+       duration_into(&Config::drain_timeout), Change::kReload},
       {"srs.param_cache", "folder of the .params files under their official names", path_into(&Config::param_cache)},
       {"srs.circuit_cache", "folder of compiled circuits; default: param_cache", path_into(&Config::circuit_cache)},
-      {"srs.files", "table of circuit id = \"file\", looked up before param_cache", read_files},
+      {"srs.files", "table of circuit id = \"file\", looked up before param_cache", {read_files, write_files}},
       {"synthesis.threads", "threads of the arithmetic; 0: one a core", count_into(&Config::threads, 0, kMaxThreads)},
       {"synthesis.partition_workers",
        "partitions in synthesis or waiting for a device; 0: one a thread, if memory allows",
@@ -150,7 +241,7 @@ const std::vector<Setting>& settings() {
       {"gpus.devices",
        "CUDA devices by ordinal, UUID or PCI address; []: all, or the processor where there is none; "
        "[\"none\"]: the processor",
-       read_devices},
+       {read_devices, [](const Config& config) { return toml_text(config.gpu_devices); }}},
       {"gpus.gpu_workers_per_device", "partitions on a device at a time",
        count_into(&Config::gpu_workers_per_device, 1, 16)},
       {"gpus.memory_limit", "memory of each device to use, such as \"16GiB\"; \"auto\": what is free at the start",
@@ -159,32 +250,41 @@ const std::vector<Setting>& settings() {
        "where the sum over G2 is made: gpu; cpu, while a proof is finished; auto: gpu, the faster one wherever "
        "measured",
        choice_into<bool>(&Config::b_g2_on_host, {{"auto", false}, {"gpu", false}, {"cpu", true}})},
-      {"scheduler.max_queue", "jobs that may wait", count_into(&Config::max_waiting, 1, 1'000'000)},
-      {"scheduler.result_ttl", "how long a result is kept, such as \"1h\"", duration_into(&Config::result_ttl)},
-      {"logging.level", "trace, debug, info, warn or error",
-       choice_into<log::Level>(&Config::log_level, {{"trace", log::Level::kTrace},
-                                                    {"debug", log::Level::kDebug},
-                                                    {"info", log::Level::kInfo},
-                                                    {"warn", log::Level::kWarn},
-                                                    {"error", log::Level::kError}})},
+      {"scheduler.max_queue", "jobs that may wait", count_into(&Config::max_waiting, 1, 1'000'000), Change::kReload},
+      {"scheduler.result_ttl", "how long a result is kept, such as \"1h\"", duration_into(&Config::result_ttl),
+       Change::kReload},
+      {"logging.level", "trace, debug, info, warn or error", choice_into<log::Level>(&Config::log_level, log_levels()),
+       Change::kReload},
       {"logging.format", "text or json", choice_into<bool>(&Config::log_json, {{"text", false}, {"json", true}})},
-      {"daemon.status_listen", "", nullptr},
-      {"srs.preload", "", nullptr},
-      {"memory.eviction_min_idle", "", nullptr},
-      {"memory.pinned_budget", "", nullptr},
-      {"memory.working_memory_budget", "", nullptr},
-      {"gpus.gpu_threads", "", nullptr},
-      {"scheduler.max_batch_size", "", nullptr},
-      {"scheduler.max_batch_wait_ms", "", nullptr},
-      {"scheduler.sort_by_type", "", nullptr},
-      {"pipeline.enabled", "", nullptr},
-      {"pipeline.synthesis_lookahead", "", nullptr},
-      {"pipeline.synthesis_concurrency", "", nullptr},
-      {"pipeline.max_parallel_synthesis", "", nullptr},
-      {"pipeline.slot_size", "", nullptr},
-      {"pipeline.max_gpu_queue_depth", "", nullptr},
+      {"srs.preload", "", {}},
+      {"memory.eviction_min_idle", "", {}},
+      {"memory.pinned_budget", "", {}},
+      {"memory.working_memory_budget", "", {}},
+      {"gpus.gpu_threads", "", {}},
+      {"scheduler.max_batch_size", "", {}},
+      {"scheduler.max_batch_wait_ms", "", {}},
+      {"scheduler.sort_by_type", "", {}},
+      {"pipeline.enabled", "", {}},
+      {"pipeline.synthesis_lookahead", "", {}},
+      {"pipeline.synthesis_concurrency", "", {}},
+      {"pipeline.max_parallel_synthesis", "", {}},
+      {"pipeline.slot_size", "", {}},
+      {"pipeline.max_gpu_queue_depth", "", {}},
   };
   return list;
+}
+
+// Settings that are of no use without each other.
+Status check_tls(const Config& config) {
+  if (config.tls_cert.empty() != config.tls_key.empty())
+    return fail(Code::kUsage, "daemon.tls_cert and daemon.tls_key go together");
+  if (!config.tls_cert.empty()) return {};
+  if (!config.tls_client_ca.empty())
+    return fail(Code::kUsage, "daemon.tls_client_ca is of no use without daemon.tls_cert");
+  if (!config.token_file.empty())
+    return fail(Code::kUsage,
+                "daemon.token_file needs daemon.tls_cert: without TLS anyone on the way could read the token");
+  return {};
 }
 
 Status read_setting(const std::string& key, const toml::node& node, Config& config, std::string_view file) {
@@ -192,11 +292,11 @@ Status read_setting(const std::string& key, const toml::node& node, Config& conf
   auto setting =
       std::find_if(settings().begin(), settings().end(), [&](const Setting& known) { return known.key == key; });
   if (setting == settings().end()) return fail(Code::kUsage, "{}:{}: unknown key '{}'", file, line, key);
-  if (!setting->read) {
+  if (!setting->access.read) {
     config.warnings.push_back(fmt::format("{}:{}: '{}' has no effect in this version", file, line, key));
     return {};
   }
-  Status read = setting->read(node, config);
+  Status read = setting->access.read(node, config);
   if (!read) return fail(Code::kUsage, "{}:{}: {}: {}", file, line, key, read.error().message);
   return {};
 }
@@ -224,7 +324,29 @@ Result<Config> parse_config(std::string_view text, std::string_view file) {
       CUZK_TRY(read_setting(fmt::format("{}.{}", name.str(), key.str()), node, config, file));
     }
   }
+  if (Status whole = check_tls(config); !whole) return fail(Code::kUsage, "{}: {}", file, whole.error().message);
   return config;
+}
+
+std::string print_config(const Config& config) {
+  std::string text, table;
+  for (const auto& [key, meaning, access, change] : settings()) {
+    if (!access.write) continue;
+    const std::string_view name = key.substr(0, key.find('.'));
+    if (name != table) text += fmt::format("{}[{}]\n", text.empty() ? "" : "\n", name);
+    table = name;
+    text += fmt::format("# {}\n{} = {}\n", meaning, key.substr(name.size() + 1), access.write(config));
+  }
+  return text;
+}
+
+std::vector<ConfigChange> compare(const Config& before, const Config& after) {
+  std::vector<ConfigChange> changes;
+  for (const auto& [key, meaning, access, change] : settings()) {
+    if (access.write && access.write(before) != access.write(after))
+      changes.push_back({key, access.write(before), access.write(after), change == Change::kRestart});
+  }
+  return changes;
 }
 
 Result<Config> load_config(const std::filesystem::path& path) {
@@ -235,11 +357,18 @@ Result<Config> load_config(const std::filesystem::path& path) {
   return parse_config(text.str(), path.string());
 }
 
+std::vector<SettingInfo> list_settings() {
+  const Config defaults;
+  std::vector<SettingInfo> list;
+  for (const auto& [key, meaning, access, change] : settings()) {
+    if (access.write) list.push_back({key, meaning, access.write(defaults), change == Change::kRestart});
+  }
+  return list;
+}
+
 std::string describe_settings() {
   std::string text;
-  for (const Setting& setting : settings()) {
-    if (setting.read) text += fmt::format("  {:<30}{}\n", setting.key, setting.meaning);
-  }
+  for (const SettingInfo& setting : list_settings()) text += fmt::format("  {:<30}{}\n", setting.key, setting.meaning);
   return text;
 }
 

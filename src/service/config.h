@@ -11,11 +11,16 @@
 
 #include "base/log.h"
 #include "base/result.h"
+#include "service/listener.h"
 
 namespace cuzk::service {
 
 struct Config {
   std::vector<std::string> listen = {"unix:///run/curio/cuzk.sock"};
+  std::string status_listen;  // empty: no pages over HTTP
+  SocketAccess socket;
+  std::filesystem::path tls_cert, tls_key, tls_client_ca;  // PEM; empty: none
+  std::filesystem::path token_file;                        // empty: no token is asked for
   std::chrono::milliseconds drain_timeout = std::chrono::minutes(5);
   std::filesystem::path param_cache = "/data/zk/params";
   std::filesystem::path circuit_cache;                       // empty: param_cache
@@ -40,7 +45,25 @@ struct Config {
 Result<Config> load_config(const std::filesystem::path& path);
 Result<Config> parse_config(std::string_view toml, std::string_view file_name);
 
-// Names and meanings of all settings, one a line, for --help.
+// The whole configuration as a file, each setting under its meaning.
+std::string print_config(const Config& config);
+
+struct ConfigChange {
+  std::string_view key;
+  std::string before, after;  // as TOML
+  bool needs_restart;
+};
+// Settings that differ, and whether a running daemon can take them over.
+std::vector<ConfigChange> compare(const Config& before, const Config& after);
+
+struct SettingInfo {
+  std::string_view key, meaning;
+  std::string fallback;  // its default, as TOML
+  bool needs_restart;    // SIGHUP does not change it
+};
+// All that have an effect.
+std::vector<SettingInfo> list_settings();
+// Their names and meanings, one a line, for --help.
 std::string describe_settings();
 
 }  // namespace cuzk::service

@@ -24,6 +24,7 @@ TEST(Config, ReadsEverySetting) {
   auto config = parse_config(R"(
     [daemon]
     listen = ["unix:///run/a.sock", "localhost:9820"]
+    status_listen = "9821"
     drain_timeout = "90s"
     [srs]
     param_cache = "/params"
@@ -51,6 +52,7 @@ TEST(Config, ReadsEverySetting) {
                              "f.toml");
   ASSERT_TRUE(config) << config.error().message;
   EXPECT_THAT(config->listen, ElementsAre("unix:///run/a.sock", "localhost:9820"));
+  EXPECT_EQ(config->status_listen, "9821");
   EXPECT_EQ(config->drain_timeout, 90s);
   EXPECT_EQ(config->param_cache, "/params");
   EXPECT_EQ(config->circuit_cache, "/circuits");
@@ -86,6 +88,7 @@ TEST(Config, FaultsHaveFileAndLine) {
   EXPECT_THAT(error_of("[daemon]\n\nlisten = 3"), HasSubstr("f.toml:3: daemon.listen: "));
   EXPECT_THAT(error_of("[daemon]\nlisten = []"), HasSubstr("f.toml:2: "));
   EXPECT_THAT(error_of("[daemon]\nlisten = 'nowhere'"), HasSubstr("'nowhere' is no address"));
+  EXPECT_THAT(error_of("[daemon]\nstatus_listen = 'unix:///x'"), HasSubstr("host:port or a port is wanted"));
   EXPECT_THAT(error_of("[daemon]\nlisten = ['a:1', 2]"), HasSubstr("a string is wanted"));
   EXPECT_THAT(error_of("[synthesis]\nthreads = -1"), HasSubstr("f.toml:2: synthesis.threads: a number from 0"));
   EXPECT_THAT(error_of("[synthesis]\nthreads = '2'"), HasSubstr("a number"));
@@ -100,6 +103,69 @@ TEST(Config, FaultsHaveFileAndLine) {
   EXPECT_THAT(error_of("[gpus]\ndevices = [1.5]"), HasSubstr("a string is wanted"));
   EXPECT_THAT(error_of("[daemon\n"), HasSubstr("f.toml:1: "));
   EXPECT_THAT(error_of("[daemon]\nlisten = 'a:1'\nlisten = 'a:2'"), HasSubstr("f.toml:3: "));
+}
+
+TEST(Config, WhatIsPrintedReadsAsTheSame) {
+  auto config = parse_config(R"(
+    daemon.listen = ["localhost:1", "unix:///a \"b\""]
+    daemon.socket_mode = "0660"
+    daemon.tls_cert = "/c"
+    daemon.tls_key = "/k"
+    daemon.token_file = "/t"
+    srs.param_cache = "/with\\backslash\tand tab"
+    srs.files = { "porep-2KiB" = "/f", other = "/g" }
+    memory.total_budget = "3GiB"
+    scheduler.result_ttl = "1500ms"
+    gpus.devices = ["none"]
+    logging.level = "trace"
+  )",
+                             "f.toml");
+  ASSERT_TRUE(config) << config.error().message;
+  const std::string printed = print_config(*config);
+  auto again = parse_config(printed, "printed");
+  ASSERT_TRUE(again) << again.error().message << printed;
+  EXPECT_EQ(print_config(*again), printed);
+  EXPECT_EQ(again->param_cache, "/with\\backslash\tand tab");
+  EXPECT_THAT(again->listen, ElementsAre("localhost:1", "unix:///a \"b\""));
+  EXPECT_EQ(again->param_files, config->param_files);
+  EXPECT_EQ(again->socket.mode, 0660u);
+  EXPECT_EQ(again->result_ttl, 1500ms);
+  EXPECT_EQ(again->total_budget, uint64_t{3} << 30);
+  EXPECT_THAT(printed, HasSubstr("\n# trace, debug, info, warn or error\nlevel = \"trace\"\n"));
+  const Config defaults;
+  EXPECT_TRUE(parse_config(print_config(defaults), "defaults"));
+}
+
+TEST(Config, SaysWhatAReloadCanChange) {
+  auto changes = [](std::string_view before, std::string_view after) {
+    std::vector<std::string> list;
+    for (const ConfigChange& change : compare(*parse_config(before, "a"), *parse_config(after, "b")))
+      list.push_back(fmt::format("{} {} {} {}", change.key, change.before, change.after, change.needs_restart));
+    return list;
+  };
+  EXPECT_THAT(changes("", ""), ElementsAre());
+  EXPECT_THAT(changes("scheduler.result_ttl = 3600", "scheduler.result_ttl = '1h'"), ElementsAre());
+  EXPECT_THAT(changes("logging.level = 'warn'\nsynthesis.threads = 1", "synthesis.threads = 2"),
+              ElementsAre("synthesis.threads 1 2 true", "logging.level \"warn\" \"info\" false"));
+}
+
+TEST(Config, SettingsThatNeedEachOther) {
+  EXPECT_EQ(error_of("daemon.tls_cert = '/c'"), "f.toml: daemon.tls_cert and daemon.tls_key go together");
+  EXPECT_THAT(error_of("daemon.tls_client_ca = '/c'"), HasSubstr("of no use without daemon.tls_cert"));
+  EXPECT_THAT(error_of("daemon.token_file = '/t'"), HasSubstr("daemon.token_file needs daemon.tls_cert"));
+}
+
+TEST(Config, SocketsHaveModeAndOwner) {
+  for (const char* bad : {"", "8", "rw", "01000", "777777", "-1"})
+    EXPECT_THAT(error_of(fmt::format("daemon.socket_mode = '{}'", bad)), HasSubstr("is no file mode")) << bad;
+  EXPECT_THAT(error_of("daemon.socket_owner = 'no-such-user'"), HasSubstr("there is no user 'no-such-user'"));
+  EXPECT_THAT(error_of("daemon.socket_owner = 'root:no-such-group'"), HasSubstr("there is no group 'no-such-group'"));
+  EXPECT_EQ(find_owner("root")->user, 0u);
+  EXPECT_EQ(find_owner("root")->group, gid_t(-1));
+  EXPECT_EQ(find_owner(":0")->user, uid_t(-1));
+  EXPECT_EQ(find_owner(":0")->group, 0u);
+  EXPECT_EQ(find_owner("17:18")->user, 17u);
+  EXPECT_EQ(find_owner("")->user, uid_t(-1));
 }
 
 TEST(Config, OldKeysWarn) {
@@ -124,6 +190,20 @@ TEST(Duration, Units) {
   for (std::string_view bad : {"", "h", "1d", "-1s", "1.5h", "1 h", "99999999999999999999s", "9999999999999h"}) {
     EXPECT_FALSE(parse_duration(bad)) << bad;
   }
+}
+
+TEST(Duration, ShortestForm) {
+  for (const char* text : {"0h", "1ms", "1500ms", "90s", "5m", "2h"})
+    EXPECT_EQ(format_duration(*parse_duration(text)), text);
+}
+
+TEST(ListenAddress, HttpIsOnThisMachineUnlessToldOtherwise) {
+  EXPECT_EQ(parse_http_listen("9821")->target(), "127.0.0.1:9821");
+  EXPECT_TRUE(parse_http_listen("9821")->is_loopback());
+  EXPECT_TRUE(parse_http_listen("[::1]:80")->is_loopback());
+  EXPECT_FALSE(parse_http_listen("0.0.0.0:80")->is_loopback());
+  EXPECT_FALSE(parse_http_listen("[::]:80")->is_loopback());
+  EXPECT_TRUE(parse_listen("unix:///run/x.sock")->is_loopback());
 }
 
 TEST(ListenAddress, Forms) {

@@ -9,11 +9,21 @@
 #include "field/kernels.h"
 #include "service/config.h"
 #include "service/grpc_server.h"
+#include "service/http_server.h"
+#include "service/listener.h"
+#include "service/signals.h"
+#include "service/supervisor.h"
+#include "service/units.h"
 
 namespace cuzk::service {
 namespace {
 
-Result<Config> configure(const DaemonOptions& options);
+constexpr std::chrono::seconds kStopGrace{5};  // for answers under way when the server stops
+
+Result<Config> read_config(const DaemonOptions& options);
+void configure_log(const Config& config, bool json);
+// Who may use the service; reads the files of TLS and of the token.
+Result<GrpcOptions> access_of(const Config& config);
 // What there is to work with.
 struct Machine {
   engine::HostPlan host;
@@ -44,12 +54,20 @@ struct Parts {
   engine::ParamsStore params;
   std::vector<std::unique_ptr<engine::Backend>> backends;
   engine::Engine engine;
+  Observer observer;
 
   Parts(const Config& config, const Machine& machine)
       : pool(config.threads),
         circuits(config.circuit_cache.empty() ? config.param_cache : config.circuit_cache),
         params([&config](const std::string& id) { return locate_params(config, id); }),
-        engine(options_of(config, machine.host), circuits, params, make_devices(config, machine), pool) {}
+        engine(options_of(config, machine.host), circuits, params, make_devices(config, machine), pool),
+        observer(engine, infos(machine)) {}
+
+  static std::vector<gpu::DeviceInfo> infos(const Machine& machine) {
+    std::vector<gpu::DeviceInfo> list;
+    for (const Machine::Gpu& gpu : machine.gpus) list.push_back(gpu.device);
+    return list;
+  }
 
   // The CUDA devices that were chosen, or the processor.
   std::vector<engine::Device> make_devices(const Config& config, const Machine& machine) {
@@ -69,46 +87,130 @@ struct Parts {
   }
 };
 
-// SIGTERM and SIGINT are taken by wait_for_signal() alone; threads started later inherit this.
-void hold_signals() {
-  sigset_t set;
-  sigemptyset(&set);
-  sigaddset(&set, SIGTERM);
-  sigaddset(&set, SIGINT);
-  pthread_sigmask(SIG_BLOCK, &set, nullptr);
-  signal(SIGPIPE, SIG_IGN);
+// Null where none are wanted.
+Result<std::unique_ptr<HttpServer>> serve_pages(const Observer& observer, const Config& config) {
+  if (config.status_listen.empty()) return nullptr;
+  CUZK_TRY_ASSIGN(std::unique_ptr<HttpServer> pages, HttpServer::start(observer, config.status_listen));
+  log::info("pages on http://{}/status", pages->address());
+  if (!parse_http_listen(config.status_listen)->is_loopback())
+    log::warn("daemon.status_listen: whoever reaches {} may read the names of jobs", pages->address());
+  return pages;
 }
 
-// Returns the signal; from then on another one ends the process at once.
-int wait_for_signal() {
-  sigset_t set;
-  sigemptyset(&set);
-  sigaddset(&set, SIGTERM);
-  sigaddset(&set, SIGINT);
-  int number = 0;
-  sigwait(&set, &number);
-  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
-  return number;
+// A running daemon and what it was told.
+class Daemon {
+ public:
+  static Result<std::unique_ptr<Daemon>> start(const DaemonOptions& options, Config config, const Machine& machine);
+
+  // Until SIGTERM or SIGINT, which it returns.
+  int serve();
+  // Ends what runs; false where the deadline passed before that.
+  bool drain(int number);
+  void stop();
+
+ private:
+  Daemon(const DaemonOptions& options, Config config, const Machine& machine)
+      : options_(options), config_(std::move(config)), parts_(config_, machine) {}
+  void reload();
+  void say_alive();
+
+  const DaemonOptions options_;
+  const Config config_;       // as it was started
+  Config current_ = config_;  // with what was reloaded since
+  const Supervisor supervisor_ = Supervisor::from_environment();
+  Parts parts_;
+  std::unique_ptr<GrpcServer> server_;
+  std::unique_ptr<HttpServer> pages_;
+};
+
+Result<std::unique_ptr<Daemon>> Daemon::start(const DaemonOptions& options, Config config, const Machine& machine) {
+  hold_signals();  // before there is another thread
+  std::unique_ptr<Daemon> self(new Daemon(options, std::move(config), machine));
+  CUZK_TRY_ASSIGN(GrpcOptions access, access_of(self->config_));
+  CUZK_TRY_ASSIGN(self->server_, GrpcServer::start(self->parts_.engine, self->parts_.observer,
+                                                   filecoin_sources(self->parts_.pool), find_circuit, access));
+  CUZK_TRY_ASSIGN(self->pages_, serve_pages(self->parts_.observer, self->config_));
+  log::info("cuzk-daemon {} ready, serving on {}", CUZK_VERSION, fmt::join(self->server_->addresses(), ", "));
+  for (const std::string& address : self->server_->addresses()) {
+    if (!access.tls && !parse_listen(address)->is_loopback())
+      log::warn("daemon.listen: whoever reaches {} may use the service; daemon.tls_cert and its like prevent that",
+                address);
+  }
+  self->supervisor_.notify("READY=1");
+  return self;
+}
+
+int Daemon::serve() {
+  while (true) {
+    const std::optional<int> number = next_signal(supervisor_.watchdog_interval());
+    say_alive();
+    if (number == SIGHUP) reload();
+    if (number == SIGTERM || number == SIGINT) return *number;
+  }
+}
+
+// Who watches hears of it only while the engine answers.
+void Daemon::say_alive() {
+  parts_.engine.snapshot();
+  supervisor_.notify("WATCHDOG=1");
+}
+
+void Daemon::reload() {
+  const auto now = std::chrono::duration_cast<std::chrono::microseconds>(engine::Clock::now().time_since_epoch());
+  supervisor_.notify(fmt::format("RELOADING=1\nMONOTONIC_USEC={}", now.count()));
+  const Status done = [&]() -> Status {
+    CUZK_TRY_ASSIGN(Config next, read_config(options_));
+    CUZK_TRY_ASSIGN(const GrpcOptions access, access_of(next));
+    for (const ConfigChange& change : compare(current_, next)) {
+      log::info("{}: {} -> {}{}", change.key, change.before, change.after,
+                change.needs_restart ? "; has an effect after a restart only" : "");
+    }
+    parts_.engine.adjust(next.max_waiting, next.result_ttl);
+    server_->set_token(access.token);
+    configure_log(next, config_.log_json);
+    current_ = std::move(next);
+    return {};
+  }();
+  done ? log::info("configuration read again") : log::error("nothing is changed: {}", done.error().message);
+  supervisor_.notify("READY=1");
+}
+
+bool Daemon::drain(int number) {
+  const auto patience = current_.drain_timeout;
+  log::info("{}: finishing what runs, for at most {}; a second signal ends at once", strsignal(number),
+            format_duration(patience));
+  let_signals_through();
+  supervisor_.notify(
+      fmt::format("STOPPING=1\nEXTEND_TIMEOUT_USEC={}", std::chrono::microseconds(patience + kStopGrace * 2).count()));
+  const engine::Clock::time_point end = engine::Clock::now() + patience;
+  const engine::Clock::duration step = supervisor_.watchdog_interval().value_or(patience);
+  while (!parts_.engine.drain(std::min(step, end - engine::Clock::now()))) {
+    if (engine::Clock::now() >= end) {
+      parts_.engine.abandon();
+      return false;
+    }
+    say_alive();
+  }
+  return true;
+}
+
+void Daemon::stop() {
+  server_->stop(kStopGrace);
+  pages_.reset();
 }
 
 }  // namespace
 
 Result<int> run_daemon(const DaemonOptions& options) {
-  CUZK_TRY_ASSIGN(const Config config, configure(options));
-  if (options.check_config) return 0;
+  CUZK_TRY_ASSIGN(const Config config, read_config(options));
+  if (options.print_config) fmt::print("{}", print_config(config));
+  if (options.print_config) return 0;
+  configure_log(config, config.log_json);
+  if (options.check_config) return access_of(config).map([](const auto&) { return 0; });
   CUZK_TRY_ASSIGN(const Machine machine, check_machine(config));
-  hold_signals();
-  Parts parts(config, machine);
-  CUZK_TRY_ASSIGN(std::unique_ptr<GrpcServer> server,
-                  GrpcServer::start(parts.engine, filecoin_sources(parts.pool), find_circuit, config.listen));
-  log::info("cuzk-daemon {} ready, serving on {}", CUZK_VERSION, fmt::join(server->addresses(), ", "));
-
-  int number = wait_for_signal();
-  log::info("{}: finishing what runs, for at most {} s; a second signal ends at once", strsignal(number),
-            std::chrono::duration_cast<std::chrono::seconds>(config.drain_timeout).count());
-  bool idle = parts.engine.drain(config.drain_timeout);
-  if (!idle) parts.engine.abandon();
-  server->stop(std::chrono::seconds(5));
+  CUZK_TRY_ASSIGN(std::unique_ptr<Daemon> daemon, Daemon::start(options, config, machine));
+  const bool idle = daemon->drain(daemon->serve());
+  daemon->stop();
   if (idle) {
     log::info("stopped");
     return 0;
@@ -119,15 +221,34 @@ Result<int> run_daemon(const DaemonOptions& options) {
 
 namespace {
 
-Result<Config> configure(const DaemonOptions& options) {
+Result<Config> read_config(const DaemonOptions& options) {
   Config config;
   if (options.config || std::filesystem::exists(kDefaultConfig)) {
     CUZK_TRY_ASSIGN(config, load_config(options.config.value_or(kDefaultConfig)));
   }
   if (!options.listen.empty()) config.listen = options.listen;
-  log::configure(config.log_level, config.log_json);
-  for (const std::string& warning : config.warnings) log::warn("{}", warning);
+  if (options.log_level) config.log_level = *options.log_level;
   return config;
+}
+
+void configure_log(const Config& config, bool json) {
+  log::configure(config.log_level, json);
+  for (const std::string& warning : config.warnings) log::warn("{}", warning);
+}
+
+Result<GrpcOptions> access_of(const Config& config) {
+  GrpcOptions access{.listen = config.listen, .socket = config.socket};
+  if (!config.tls_cert.empty()) {
+    auto tls = load_tls(config.tls_cert, config.tls_key, config.tls_client_ca);
+    if (!tls) return tl::unexpected(std::move(tls).error().within("daemon.tls_cert"));
+    access.tls = std::move(*tls);
+  }
+  if (!config.token_file.empty()) {
+    auto token = load_token(config.token_file);
+    if (!token) return tl::unexpected(std::move(token).error().within("daemon.token_file"));
+    access.token = std::move(*token);
+  }
+  return access;
 }
 
 Result<std::vector<Machine::Gpu>> find_gpus(const Config& config) {

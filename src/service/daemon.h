@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/log.h"
 #include "base/result.h"
 
 namespace cuzk::service {
@@ -15,10 +16,13 @@ inline constexpr std::string_view kDefaultConfig = "/data/zk/cuzk.toml";
 struct DaemonOptions {
   std::optional<std::filesystem::path> config;  // absent: kDefaultConfig where it exists, else defaults
   std::vector<std::string> listen;              // in place of the configured addresses
-  bool check_config = false;                    // read the configuration and stop
+  bool check_config = false;                    // read the configuration and the files that it names, and stop
+  bool print_config = false;                    // print all of it, defaults included, and stop
+  std::optional<log::Level> log_level;          // in place of the configured one
 };
 
-// Serves until SIGTERM or SIGINT; returns the exit code. A second signal ends the process at once.
+// Serves until SIGTERM or SIGINT; returns the exit code. A second signal ends the process at once. SIGHUP reads the
+// configuration again.
 Result<int> run_daemon(const DaemonOptions& options);
 
 }  // namespace cuzk::service

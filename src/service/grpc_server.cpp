@@ -4,12 +4,16 @@
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/resource_quota.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <random>
 
 #include "cuzk/v1/prover.grpc.pb.h"
 #include "hash/sha256.h"
 #include "service/listener.h"
+#include "service/metrics.h"
 
 namespace cuzk::service {
 namespace {
@@ -18,7 +22,6 @@ using engine::Stage;
 
 // A call that waits holds a thread; more calls than this at a time are refused with RESOURCE_EXHAUSTED.
 constexpr int kMaxCalls = 1024;
-constexpr std::array kKinds = {ProofKind::kPorep, ProofKind::kUpdate, ProofKind::kWindowPost, ProofKind::kWinningPost};
 
 grpc::StatusCode grpc_code(Code code) {
   switch (code) {
@@ -131,8 +134,11 @@ Payload payload_of(const v1::SubmitProofRequest& request) {
 
 class ProvingService final : public v1::ProvingEngine::Service {
  public:
-  ProvingService(engine::Engine& engine, MakeSource make_source, FindCircuit find_circuit)
-      : engine_(engine), make_source_(std::move(make_source)), find_circuit_(std::move(find_circuit)) {}
+  ProvingService(engine::Engine& engine, const Observer& observer, MakeSource make_source, FindCircuit find_circuit)
+      : engine_(engine),
+        observer_(observer),
+        make_source_(std::move(make_source)),
+        find_circuit_(std::move(find_circuit)) {}
 
   grpc::Status SubmitProof(grpc::ServerContext*, const v1::SubmitProofRequest* request,
                            v1::SubmitProofResponse* response) override {
@@ -192,7 +198,20 @@ class ProvingService final : public v1::ProvingEngine::Service {
   }
 
   grpc::Status GetStatus(grpc::ServerContext*, const v1::GetStatusRequest*, v1::GetStatusResponse* response) override {
-    engine::Snapshot snapshot = engine_.snapshot();
+    const Reading reading = observer_.read();
+    const engine::Snapshot& snapshot = reading.engine;
+    for (size_t d = 0; d < snapshot.devices.size(); d++) {
+      if (!reading.gpus[d]) continue;  // the processor
+      const auto& [info, free_bytes] = *reading.gpus[d];
+      v1::GPUStatus& gpu = *response->add_gpus();
+      gpu.set_ordinal(static_cast<uint32_t>(info.ordinal));
+      gpu.set_name(info.name);
+      gpu.set_vram_total_bytes(info.memory_bytes);
+      gpu.set_vram_free_bytes(free_bytes);
+      if (snapshot.devices[d].running.empty()) continue;
+      gpu.set_current_job_id(snapshot.devices[d].running[0].id);
+      gpu.set_current_proof_kind(snapshot.devices[d].running[0].kind);
+    }
     for (const engine::ParamsStore::Loaded& params : snapshot.params) {
       v1::SRSStatus& srs = *response->add_loaded_srs();
       srs.set_circuit_id(params.circuit_id);
@@ -203,15 +222,22 @@ class ProvingService final : public v1::ProvingEngine::Service {
     for (ProofKind kind : kKinds) {
       v1::QueueStatus& queue = *response->add_queues();
       queue.set_proof_kind(std::string(kind_name(kind)));
-      const engine::KindCount& count = snapshot.kinds[queue.proof_kind()];
-      queue.set_pending(count.waiting);
-      queue.set_in_progress(count.running);
+      auto count = snapshot.kinds.find(queue.proof_kind());
+      if (count == snapshot.kinds.end()) continue;
+      queue.set_pending(count->second.waiting);
+      queue.set_in_progress(count->second.running);
     }
     response->set_total_proofs_completed(snapshot.completed);
     response->set_total_proofs_failed(snapshot.failed);
-    auto uptime = std::chrono::steady_clock::now() - started_;
-    response->set_uptime_seconds(
-        static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(uptime).count()));
+    response->set_uptime_seconds(static_cast<uint64_t>(reading.uptime_seconds));
+    response->set_pinned_memory_bytes(reading.pinned_bytes);
+    response->set_pinned_memory_limit_bytes(reading.pinned_limit_bytes);
+    return grpc::Status::OK;
+  }
+
+  grpc::Status GetMetrics(grpc::ServerContext*, const v1::GetMetricsRequest*,
+                          v1::GetMetricsResponse* response) override {
+    response->set_prometheus_text(metrics_text(observer_.read()));
     return grpc::Status::OK;
   }
 
@@ -246,13 +272,47 @@ class ProvingService final : public v1::ProvingEngine::Service {
   }
 
   engine::Engine& engine_;
+  const Observer& observer_;
   MakeSource make_source_;
   FindCircuit find_circuit_;
-  const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
 };
 
 void log_grpc(gpr_log_func_args* args) {
   if (args->severity == GPR_LOG_SEVERITY_ERROR) log::warn("grpc: {}", args->message);
+}
+
+// Every call over TLS passes here before its message is read. Unix sockets are guarded by the mode of their file.
+class TokenCheck final : public grpc::AuthMetadataProcessor {
+ public:
+  explicit TokenCheck(std::shared_ptr<const TokenGate> gate) : gate_(std::move(gate)) {}
+
+  bool IsBlocking() const override { return false; }
+  grpc::Status Process(const InputMetadata& metadata, grpc::AuthContext*, OutputMetadata* consumed,
+                       OutputMetadata*) override {
+    const auto [begin, end] = metadata.equal_range("authorization");
+    const bool single = begin != end && std::next(begin) == end;
+    const grpc::string_ref value = single ? begin->second : grpc::string_ref();
+    if (!gate_->lets_pass({value.data(), value.size()}))
+      return {grpc::StatusCode::UNAUTHENTICATED, "the header 'authorization: Bearer TOKEN' is wanted"};
+    for (auto each = begin; each != end; ++each)
+      consumed->emplace(std::string(each->first.data(), each->first.size()),
+                        std::string(each->second.data(), each->second.size()));
+    return grpc::Status::OK;
+  }
+
+ private:
+  const std::shared_ptr<const TokenGate> gate_;
+};
+
+std::shared_ptr<grpc::ServerCredentials> credentials(const Tls& tls, std::shared_ptr<const TokenGate> gate) {
+  grpc::SslServerCredentialsOptions options(tls.client_ca.empty()
+                                                ? GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE
+                                                : GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+  options.pem_key_cert_pairs.push_back({tls.key, tls.certificate});
+  options.pem_root_certs = tls.client_ca;
+  auto made = grpc::SslServerCredentials(options);
+  made->SetAuthMetadataProcessor(std::make_shared<TokenCheck>(std::move(gate)));
+  return made;
 }
 
 struct SocketFile {
@@ -270,6 +330,7 @@ std::optional<ino_t> inode_of(const std::filesystem::path& path) {
 
 struct GrpcServer::State {
   std::unique_ptr<ProvingService> service;
+  std::shared_ptr<TokenGate> gate = std::make_shared<TokenGate>();
   std::unique_ptr<grpc::Server> server;
   std::vector<std::string> addresses;
   std::vector<SocketFile> sockets;
@@ -277,16 +338,17 @@ struct GrpcServer::State {
 
 GrpcServer::GrpcServer() : state_(std::make_unique<State>()) {}
 
-Result<std::unique_ptr<GrpcServer>> GrpcServer::start(engine::Engine& engine, MakeSource make_source,
-                                                      FindCircuit find_circuit,
-                                                      const std::vector<std::string>& listen) {
+Result<std::unique_ptr<GrpcServer>> GrpcServer::start(engine::Engine& engine, const Observer& observer,
+                                                      MakeSource make_source, FindCircuit find_circuit,
+                                                      const GrpcOptions& options) {
   gpr_set_log_function(log_grpc);
   std::unique_ptr<GrpcServer> self(new GrpcServer);
   State& state = *self->state_;
-  state.service = std::make_unique<ProvingService>(engine, std::move(make_source), std::move(find_circuit));
+  state.service = std::make_unique<ProvingService>(engine, observer, std::move(make_source), std::move(find_circuit));
 
   std::vector<ListenAddress> addresses;
-  for (const std::string& text : listen) {
+  CUZK_TRY_ASSIGN(const Owner owner, find_owner(options.socket.owner));
+  for (const std::string& text : options.listen) {
     CUZK_TRY_ASSIGN(ListenAddress address, parse_listen(text));
     if (!address.socket.empty()) CUZK_TRY(prepare_socket(address.socket));
     addresses.push_back(std::move(address));
@@ -299,16 +361,27 @@ Result<std::unique_ptr<GrpcServer>> GrpcServer::start(engine::Engine& engine, Ma
   // A C1 of 51 MB would wait for the other side every 64 KiB.
   builder.AddChannelArgument(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, 8 << 20);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, 1 << 20);
+  // A client that vanished without a word is gone for Engine::unwatch(), too.
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 60'000);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
   builder.RegisterService(state.service.get());
   std::vector<int> ports(addresses.size(), 0);
   for (size_t i = 0; i < addresses.size(); i++) {
-    builder.AddListeningPort(addresses[i].target(), grpc::InsecureServerCredentials(), &ports[i]);
+    const bool in_clear = !addresses[i].socket.empty() || !options.tls;
+    builder.AddListeningPort(addresses[i].target(),
+                             in_clear ? grpc::InsecureServerCredentials() : credentials(*options.tls, state.gate),
+                             &ports[i]);
   }
+  state.gate->set(options.token);
+  // Sockets are made with their mode: what is changed later is open until then.
+  const mode_t usual = umask(~options.socket.mode & 0777);
   state.server = builder.BuildAndStart();
+  umask(usual);
   for (size_t i = 0; i < addresses.size(); i++) {
     if (!state.server || ports[i] == 0) {
       if (state.server) state.server->Shutdown();
-      return fail(Code::kIo, "cannot listen on '{}'; is the address free and allowed?", fmt::join(listen, "', '"));
+      return fail(Code::kIo, "cannot listen on '{}'; is the address free and allowed?",
+                  fmt::join(options.listen, "', '"));
     }
     const ListenAddress& address = addresses[i];
     if (address.socket.empty()) {
@@ -316,6 +389,9 @@ Result<std::unique_ptr<GrpcServer>> GrpcServer::start(engine::Engine& engine, Ma
     } else {
       state.addresses.push_back("unix://" + address.socket.string());
       if (auto inode = inode_of(address.socket)) state.sockets.push_back({address.socket, *inode});
+      if (lchown(address.socket.c_str(), owner.user, owner.group) != 0)
+        return fail(Code::kIo, "cannot give '{}' to '{}': {}", address.socket.string(), options.socket.owner,
+                    std::strerror(errno));
     }
   }
   return self;
@@ -324,6 +400,8 @@ Result<std::unique_ptr<GrpcServer>> GrpcServer::start(engine::Engine& engine, Ma
 GrpcServer::~GrpcServer() { stop(std::chrono::seconds(5)); }
 
 const std::vector<std::string>& GrpcServer::addresses() const { return state_->addresses; }
+
+void GrpcServer::set_token(std::string_view token) { state_->gate->set(token); }
 
 void GrpcServer::stop(std::chrono::milliseconds grace) {
   if (!state_->server) return;

@@ -7,6 +7,9 @@
 #include <vector>
 
 #include "engine/engine.h"
+#include "service/listener.h"
+#include "service/observer.h"
+#include "service/tls.h"
 #include "service/wiring.h"
 
 namespace cuzk::service {
@@ -14,11 +17,19 @@ namespace cuzk::service {
 // Of one message, either way. A larger one is refused with RESOURCE_EXHAUSTED before its body is read.
 inline constexpr int kMaxMessageBytes = 512 << 20;
 
+struct GrpcOptions {
+  std::vector<std::string> listen;  // as parse_listen() wants them
+  SocketAccess socket = {};         // of Unix sockets
+  std::optional<Tls> tls = {};      // of TCP addresses; absent: in clear
+  std::string token = {};           // that every call over TLS must bring; empty: none
+};
+
 class GrpcServer {
  public:
-  // Binds every address or none. The engine outlives the server.
-  static Result<std::unique_ptr<GrpcServer>> start(engine::Engine& engine, MakeSource make_source,
-                                                   FindCircuit find_circuit, const std::vector<std::string>& listen);
+  // Binds every address or none. Engine and observer outlive the server.
+  static Result<std::unique_ptr<GrpcServer>> start(engine::Engine& engine, const Observer& observer,
+                                                   MakeSource make_source, FindCircuit find_circuit,
+                                                   const GrpcOptions& options);
   // Stops.
   ~GrpcServer();
   GrpcServer(const GrpcServer&) = delete;
@@ -26,6 +37,8 @@ class GrpcServer {
 
   // Where it serves, in the form of the configuration, with the ports that were chosen.
   const std::vector<std::string>& addresses() const;
+  // From the next call on; empty: none is asked for.
+  void set_token(std::string_view token);
   // Takes no more calls, lets the running ones end within `grace`, and removes its own socket files.
   void stop(std::chrono::milliseconds grace);
 

@@ -1,5 +1,7 @@
 #include "service/listener.h"
 
+#include <grp.h>
+#include <pwd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -7,6 +9,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <optional>
 
 namespace cuzk::service {
 namespace {
@@ -16,6 +19,17 @@ sockaddr_un address_of(const std::filesystem::path& path) {
   address.sun_family = AF_UNIX;
   std::memcpy(address.sun_path, path.c_str(), std::min(path.native().size(), sizeof(address.sun_path) - 1));
   return address;
+}
+
+// By name, else by number.
+template <class Find, class Id>
+Result<Id> find_id(const std::string& name, Find&& find, Id nobody, std::string_view what) {
+  if (name.empty()) return nobody;
+  if (auto known = find(name)) return *known;
+  Id number = 0;
+  auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  if (error == std::errc{} && end == name.data() + name.size()) return number;
+  return fail(Code::kUsage, "there is no {} '{}'", what, name);
 }
 
 bool somebody_answers(const std::filesystem::path& path) {
@@ -58,6 +72,33 @@ Result<ListenAddress> parse_listen(std::string_view text) {
   }
   address.host = host;
   return address;
+}
+
+Result<ListenAddress> parse_http_listen(std::string_view text) {
+  const bool bare = !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+  CUZK_TRY_ASSIGN(ListenAddress address, parse_listen(bare ? fmt::format("127.0.0.1:{}", text) : std::string(text)));
+  if (!address.socket.empty()) return fail(Code::kUsage, "'{}': host:port or a port is wanted", text);
+  return address;
+}
+
+bool ListenAddress::is_loopback() const {
+  return !socket.empty() || host == "localhost" || host.starts_with("127.") || host == "[::1]";
+}
+
+Result<Owner> find_owner(std::string_view text) {
+  const size_t colon = std::min(text.find(':'), text.size());
+  const auto user = [](const std::string& name) -> std::optional<uid_t> {
+    const passwd* entry = getpwnam(name.c_str());
+    return entry ? std::optional(entry->pw_uid) : std::nullopt;
+  };
+  const auto group = [](const std::string& name) -> std::optional<gid_t> {
+    const ::group* entry = getgrnam(name.c_str());
+    return entry ? std::optional(entry->gr_gid) : std::nullopt;
+  };
+  CUZK_TRY_ASSIGN(const uid_t uid, find_id(std::string(text.substr(0, colon)), user, uid_t(-1), "user"));
+  const std::string_view rest = text.substr(std::min(colon + 1, text.size()));
+  CUZK_TRY_ASSIGN(const gid_t gid, find_id(std::string(rest), group, gid_t(-1), "group"));
+  return Owner{uid, gid};
 }
 
 Status prepare_socket(const std::filesystem::path& path) {

@@ -143,12 +143,6 @@ TEST_F(ServiceTest, StatusIsTrue) {
   EXPECT_EQ(status().total_proofs_failed(), 1u);
 }
 
-TEST_F(ServiceTest, MetricsAreUnimplemented) {
-  grpc::ClientContext context;
-  v1::GetMetricsResponse metrics;
-  EXPECT_EQ(stub_->GetMetrics(&context, {}, &metrics).error_code(), grpc::StatusCode::UNIMPLEMENTED);
-}
-
 TEST_F(ServiceTest, CancelEndsAJobAndSaysWhetherItRan) {
   auto cancel = [&](const std::string& id, v1::CancelProofResponse& response) {
     grpc::ClientContext context;
@@ -233,7 +227,7 @@ TEST_F(ServiceTest, WhileDrainingNewJobsAreUnavailable) {
 
 TEST_F(ServiceTest, ALiveSocketIsNotStolenAndOwnFilesAreRemoved) {
   auto parser = [this](const Payload& payload) { return parse(payload); };
-  auto second = GrpcServer::start(*engine_, parser, find_cubic, {address_});
+  auto second = GrpcServer::start(*engine_, *observer_, parser, find_cubic, {.listen = {address_}});
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, Code::kIo);
   EXPECT_THAT(second.error().message, HasSubstr("another process serves"));
@@ -246,7 +240,8 @@ TEST_F(ServiceTest, ALiveSocketIsNotStolenAndOwnFilesAreRemoved) {
   EXPECT_FALSE(std::filesystem::exists(socket));
 
   std::ofstream(folder_.path() / "file") << "not a socket";
-  auto file = GrpcServer::start(*engine_, parser, find_cubic, {"unix://" + (folder_.path() / "file").string()});
+  auto file = GrpcServer::start(*engine_, *observer_, parser, find_cubic,
+                                {.listen = {"unix://" + (folder_.path() / "file").string()}});
   ASSERT_FALSE(file);
   EXPECT_THAT(file.error().message, HasSubstr("is no socket"));
   EXPECT_TRUE(std::filesystem::exists(folder_.path() / "file"));

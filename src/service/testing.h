@@ -35,8 +35,9 @@ class ServiceTest : public ::testing::Test {
     engine::Options options;
     options.policy.max_waiting = 2;
     engine_ = std::make_unique<engine::Engine>(options, circuits_, params_, *backend_, pool_);
-    auto server = GrpcServer::start(*engine_, [this](const Payload& payload) { return parse(payload); }, find_cubic,
-                                    {address_, "localhost:0"});
+    observer_ = std::make_unique<Observer>(*engine_);
+    auto server = GrpcServer::start(*engine_, *observer_, [this](const Payload& payload) { return parse(payload); },
+                                    find_cubic, {.listen = {address_, "localhost:0"}});
     if (!server) throw std::runtime_error(server.error().message);
     server_ = std::move(*server);
     stub_ = connect(address_);
@@ -108,6 +109,7 @@ class ServiceTest : public ::testing::Test {
   std::unique_ptr<engine::Backend> backend_ = engine::make_cpu_backend(pool_);
   Gate gate_;
   std::unique_ptr<engine::Engine> engine_;
+  std::unique_ptr<Observer> observer_;
   std::unique_ptr<GrpcServer> server_;
   std::unique_ptr<v1::ProvingEngine::Stub> stub_;
 };

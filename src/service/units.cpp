@@ -20,4 +20,12 @@ Result<std::chrono::milliseconds> parse_duration(std::string_view text) {
   return std::chrono::milliseconds(count * factor);
 }
 
+std::string format_duration(std::chrono::milliseconds duration) {
+  constexpr std::pair<int64_t, std::string_view> kUnits[] = {{3'600'000, "h"}, {60'000, "m"}, {1000, "s"}};
+  for (const auto& [factor, unit] : kUnits) {
+    if (duration.count() % factor == 0) return fmt::format("{}{}", duration.count() / factor, unit);
+  }
+  return fmt::format("{}ms", duration.count());
+}
+
 }  // namespace cuzk::service

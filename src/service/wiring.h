@@ -1,6 +1,7 @@
 #pragma once
 // Where sectors meet jobs: payloads become statements, circuit ids parameter files.
 
+#include <array>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -16,6 +17,8 @@ namespace cuzk::service {
 using filecoin::ProofKind;
 // As status fields and metrics name it: "porep-c2", "snap-update", "window-post", "winning-post".
 std::string_view kind_name(ProofKind kind);
+inline constexpr std::array kKinds = {ProofKind::kPorep, ProofKind::kUpdate, ProofKind::kWindowPost,
+                                      ProofKind::kWinningPost};
 
 // What a request carries beside its id and priority; views into the message.
 using Payload = filecoin::ProofRequest;

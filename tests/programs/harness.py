@@ -45,11 +45,11 @@ class Programs(unittest.TestCase):
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
         return path
 
-    def daemon(self, config="", socket="cuzk.sock"):
-        """Starts a daemon on a socket of its own and returns it and its address, when it answers."""
+    def daemon(self, config="", socket="cuzk.sock", **environment):
+        """Starts a daemon on a socket of its own and returns it and its address, when it answers. `config` begins in [daemon]."""
         address = f"unix://{self.folder / socket}"
         path = self.write("cuzk.toml", f'[daemon]\nlisten = "{address}"\n{config}')
-        process = subprocess.Popen([BIN / "cuzk-daemon", "--config", path], stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen([BIN / "cuzk-daemon", "--config", path], stderr=subprocess.PIPE, text=True, env={**os.environ, **environment})
         self.addCleanup(lambda: (process.poll() is None and process.kill(), process.wait(), process.stderr.close()))
         self.tool("status", "--daemon", address, "--wait", 60)
         return process, address

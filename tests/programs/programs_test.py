@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import unittest
+import urllib.request
 
 from harness import BIN, C1, DATA, Programs, reference
 
@@ -206,6 +207,72 @@ class Daemon(Programs):
         process, _ = self.daemon()
         self.stop(process, signal.SIGINT)
         self.assertFalse((self.folder / "cuzk.sock").exists())
+
+    def test_printed_configuration(self):
+        given = self.write("given.toml", '[scheduler]\nmax_queue = 7\n[srs.files]\n"porep-2KiB" = "/x"\n')
+        printed = self.run_tool("--config", given, "--listen", "localhost:1", "--print-config", program="cuzk-daemon")
+        self.assertEqual(printed.returncode, 0, printed.stderr)
+        self.assertIn('listen = ["localhost:1"]', printed.stdout)
+        self.assertIn("max_queue = 7", printed.stdout)
+        again = self.run_tool("--config", self.write("again.toml", printed.stdout), "--print-config", program="cuzk-daemon")
+        self.assertEqual(again.stdout, printed.stdout)
+        secret = self.write("no.toml", '[daemon]\ntls_cert = "/nonexistent"\ntls_key = "/nonexistent"\n')
+        self.assertIn("daemon.tls_cert", self.fault(3, "--config", secret, "--check-config", program="cuzk-daemon"))
+
+    def test_pages(self):
+        process, _ = self.daemon('status_listen = "127.0.0.1:0"\n[logging]\nformat = "json"\n')
+        line = next(line for line in map(json.loads, process.stderr) if "pages on" in line["message"])
+        url = line["message"].split()[-1]
+        status = json.load(urllib.request.urlopen(url, timeout=30))
+        self.assertEqual(status["counters"]["queue_depth"], 0)
+        metrics = urllib.request.urlopen(url.replace("/status", "/metrics"), timeout=30).read().decode()
+        self.assertIn("\ncuzk_proofs_completed_total 0\n", metrics)
+        self.stop(process)
+
+    def test_reload(self):
+        process, address = self.daemon('drain_timeout = "1m"\n[logging]\nlevel = "info"\nformat = "json"\n')
+        config = self.folder / "cuzk.toml"
+        lines = (json.loads(line) for line in process.stderr)
+        until = lambda text: next(line for line in lines if text in line["message"])
+        config.write_text(config.read_text().replace('"1m"', '"2m"') + "[synthesis]\nthreads = 1\n")
+        process.send_signal(signal.SIGHUP)
+        self.assertIn('daemon.drain_timeout: "1m" -> "2m"', until("drain_timeout")["message"])
+        self.assertIn("has an effect after a restart only", until("synthesis.threads")["message"])
+        until("configuration read again")
+        config.write_text(config.read_text() + "[nonsense]\n")
+        process.send_signal(signal.SIGHUP)
+        fault = until("nothing is changed")
+        self.assertEqual(fault["level"], "error")
+        self.assertIn("unknown table 'nonsense'", fault["message"])
+        self.assertTrue(self.tool("status", "--daemon", address))
+        self.assertIn("for at most 2m", self.stop(process))
+
+    def test_tells_its_supervisor(self):
+        manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.addCleanup(manager.close)
+        manager.bind(str(self.folder / "notify"))
+        manager.settimeout(60)
+        told = lambda: manager.recv(4096).decode()
+        process, _ = self.daemon(NOTIFY_SOCKET=str(self.folder / "notify"), WATCHDOG_USEC="20000")
+        self.assertEqual(told(), "READY=1")
+        for _ in range(3):
+            self.assertEqual(told(), "WATCHDOG=1")
+        process.send_signal(signal.SIGHUP)
+        while (word := told()) == "WATCHDOG=1":
+            pass
+        self.assertRegex(word, r"RELOADING=1\nMONOTONIC_USEC=\d+")
+        self.assertEqual(told(), "READY=1")
+        self.stop(process)
+        while (word := told()) == "WATCHDOG=1":
+            pass
+        self.assertRegex(word, r"STOPPING=1\nEXTEND_TIMEOUT_USEC=\d+")
+
+    def test_log_names_the_job(self):
+        process, address = self.daemon('[logging]\nformat = "json"\n')
+        self.run_tool("prove", "--daemon", address, "--c1", self.write("c1", b"{"), "--request-id", "a [1 2]", "--out", self.folder / "p")
+        lines = [json.loads(line) for line in self.stop(process).splitlines()]
+        line = next(line for line in lines if line.get("job") == "a [1 2]")
+        self.assertEqual((line["level"], line["kind"], line["code"]), ("warning", "porep-c2", "invalid_input"))
 
     def test_forced_kernels(self):
         done = subprocess.run([BIN / "cuzk-daemon", "--listen", "localhost:0"], capture_output=True, text=True, timeout=60,

@@ -1,0 +1,49 @@
+#pragma once
+// What the service says of itself. GetStatus, GetMetrics, /status and /metrics are forms of one reading.
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "engine/engine.h"
+#include "gpu/device.h"
+#include "mem/machine.h"
+
+namespace cuzk::service {
+
+struct Reading {
+  engine::Snapshot engine;
+  struct Gpu {
+    gpu::DeviceInfo info;
+    uint64_t free_bytes = 0;  // by the driver, so what other processes hold is not free; 0 where it cannot tell
+  };
+  std::vector<std::optional<Gpu>> gpus;  // by the engine's number of the device; none for the processor
+  double uptime_seconds = 0;
+  mem::ProcessMemory process{};
+  uint64_t pinned_bytes = 0, pinned_limit_bytes = 0;
+};
+
+class Observer {
+ public:
+  using FreeBytes = std::function<Result<uint64_t>(int ordinal)>;
+
+  // `gpus` are those that the engine knows by their UUID. The engine outlives the observer.
+  explicit Observer(engine::Engine& engine, std::vector<gpu::DeviceInfo> gpus = {},
+                    FreeBytes free_bytes = gpu::free_bytes)
+      : engine_(engine), gpus_(std::move(gpus)), free_bytes_(std::move(free_bytes)) {}
+
+  Reading read() const;
+  // Whether new jobs would be taken and have a device to run on; kUnavailable says why not.
+  Status ready() const;
+  // One job, as long as the engine knows it; kNotFound.
+  Result<engine::Snapshot::Job> job(const std::string& id) const { return engine_.view(id); }
+
+ private:
+  engine::Engine& engine_;
+  const std::vector<gpu::DeviceInfo> gpus_;
+  const FreeBytes free_bytes_;
+  const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace cuzk::service

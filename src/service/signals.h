@@ -1,0 +1,16 @@
+#pragma once
+// The signals of the daemon, taken one at a time on the thread that runs it.
+
+#include <chrono>
+#include <optional>
+
+namespace cuzk::service {
+
+// Holds SIGTERM, SIGINT and SIGHUP back from this thread and all that are started later, and ignores SIGPIPE.
+void hold_signals();
+// The next one that was held back; nullopt after `timeout`, where there is one.
+std::optional<int> next_signal(std::optional<std::chrono::milliseconds> timeout);
+// From now on SIGTERM and SIGINT end the process at once, and SIGHUP is ignored.
+void let_signals_through();
+
+}  // namespace cuzk::service
