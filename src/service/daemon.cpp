@@ -25,7 +25,21 @@ struct Machine {
 };
 Result<Machine> check_machine(const Config& config);
 
-engine::Options options_of(const Config& config, const engine::HostPlan& memory) {
+// Null where there is none.
+Result<std::unique_ptr<Journal>> open_journal(const Config& config) {
+  if (!config.journal) return nullptr;
+  std::filesystem::path path = config.journal_path;
+  if (path.empty()) {
+    path = kDefaultJournal;
+    if (!std::filesystem::is_directory(path.parent_path())) {
+      log::warn("no journal: jobs would not survive a restart; set journal.path");
+      return nullptr;
+    }
+  }
+  return Journal::open(path, config.journal_bytes);
+}
+
+engine::Options options_of(const Config& config, const engine::HostPlan& memory, Journal* journal) {
   engine::Options options;
   options.policy.partition_workers = config.partition_workers;
   options.policy.max_waiting = config.max_waiting;
@@ -34,6 +48,8 @@ engine::Options options_of(const Config& config, const engine::HostPlan& memory)
   // A PoSt finds a place at every stage, and in the queue, however much else there is to do.
   options.policy.high = options.policy.critical = {.lanes = 1, .waiting = 64};
   options.result_ttl = config.result_ttl;
+  options.result_bytes = config.result_bytes;
+  options.recorder = journal;
   return options;
 }
 
@@ -45,11 +61,11 @@ struct Parts {
   std::vector<std::unique_ptr<engine::Backend>> backends;
   engine::Engine engine;
 
-  Parts(const Config& config, const Machine& machine)
+  Parts(const Config& config, const Machine& machine, Journal* journal)
       : pool(config.threads),
         circuits(config.circuit_cache.empty() ? config.param_cache : config.circuit_cache),
         params([&config](const std::string& id) { return locate_params(config, id); }),
-        engine(options_of(config, machine.host), circuits, params, make_devices(config, machine), pool) {}
+        engine(options_of(config, machine.host, journal), circuits, params, make_devices(config, machine), pool) {}
 
   // The CUDA devices that were chosen, or the processor.
   std::vector<engine::Device> make_devices(const Config& config, const Machine& machine) {
@@ -67,6 +83,13 @@ struct Parts {
     return devices;
   }
 };
+
+// What is left in memory, for those who look for a leak.
+void log_ledger(engine::Engine& engine) {
+  std::string text;
+  for (const mem::Ledger::Line& line : engine.snapshot().ledger) text += fmt::format(" {}={}", line.name, line.bytes);
+  log::info("bytes alive by class:{}", text);
+}
 
 // SIGTERM and SIGINT are taken by wait_for_signal() alone; threads started later inherit this.
 void hold_signals() {
@@ -97,7 +120,9 @@ Result<int> run_daemon(const DaemonOptions& options) {
   if (options.check_config) return 0;
   CUZK_TRY_ASSIGN(const Machine machine, check_machine(config));
   hold_signals();
-  Parts parts(config, machine);
+  CUZK_TRY_ASSIGN(const std::unique_ptr<Journal> journal, open_journal(config));
+  Parts parts(config, machine, journal.get());
+  if (journal) CUZK_TRY(journal->resume(parts.engine, parse_recorded(filecoin_sources(parts.pool))));
   CUZK_TRY_ASSIGN(std::unique_ptr<GrpcServer> server,
                   GrpcServer::start(parts.engine, filecoin_sources(parts.pool), find_circuit, config.listen));
   log::info("cuzk-daemon {} ready, serving on {}", CUZK_VERSION, fmt::join(server->addresses(), ", "));
@@ -108,11 +133,13 @@ Result<int> run_daemon(const DaemonOptions& options) {
   bool idle = parts.engine.drain(config.drain_timeout);
   if (!idle) parts.engine.abandon();
   server->stop(std::chrono::seconds(5));
+  log_ledger(parts.engine);
   if (idle) {
     log::info("stopped");
     return 0;
   }
-  log::warn("stopped; the jobs that still ran are lost");
+  if (journal) journal->settle();
+  log::warn("stopped; the jobs that still ran {}", journal ? "go on at the next start" : "are lost");
   std::_Exit(0);  // a stage in progress cannot be interrupted
 }
 

@@ -7,12 +7,16 @@
 #include <vector>
 
 #include "engine/engine.h"
+#include "service/journal.h"
 #include "service/wiring.h"
 
 namespace cuzk::service {
 
 // Of one message, either way. A larger one is refused with RESOURCE_EXHAUSTED before its body is read.
 inline constexpr int kMaxMessageBytes = 512 << 20;
+
+// Makes statements of what SubmitProof and Prove put into the journal.
+Journal::Parse parse_recorded(MakeSource make_source);
 
 class GrpcServer {
  public:
