@@ -98,7 +98,7 @@ std::optional<Outcome> Engine::await(const Ticket& ticket, std::optional<Clock::
                  job.ended - job.submitted};
 }
 
-void Engine::keep(Ended ended) {
+void Engine::adopt(Ended ended) {
   std::lock_guard lock(mutex_);
   const Clock::time_point end = options_.now() - ended.age;
   auto job = std::make_shared<Job>(Job{std::move(ended.id), std::move(ended.kind), Priority::kNormal,

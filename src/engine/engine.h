@@ -83,7 +83,7 @@ class Engine {
   // parsed later on a thread of the engine, and its known proofs are not made again.
   Result<Ticket> submit(Request request);
   // Takes over the result of an earlier process. In the order of their ends, and before the first submit().
-  void keep(Ended ended);
+  void adopt(Ended ended);
   // The job of an id, while it runs and as long as its result is kept; kNotFound "job not found: ID".
   Result<Ticket> find(const std::string& id);
   // Waits for the end of a job; nullopt when `timeout` passes first.

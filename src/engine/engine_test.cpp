@@ -371,8 +371,8 @@ TEST_F(EngineTest, KeptResultsAnswerUnderTheirIds) {
   auto engine = make(options());
   const Bytes proof(192, 7);
   const Bytes32 digest = request("", {5}).payload_digest;
-  engine->keep({4, "old", "cubic", digest, {State::kCompleted, proof, {}, {}, {}}, 61min});
-  engine->keep({3, "id", "cubic", digest, {State::kCompleted, proof, {}, {}, 5s}, 10min});
+  engine->adopt({4, "old", "cubic", digest, {State::kCompleted, proof, {}, {}, {}}, 61min});
+  engine->adopt({3, "id", "cubic", digest, {State::kCompleted, proof, {}, {}, 5s}, 10min});
   EXPECT_FALSE(engine->find("old"));
   const Outcome kept = *engine->await(*engine->submit(request("id", {5})));
   EXPECT_EQ(kept.proof, proof);

@@ -1,6 +1,6 @@
 #pragma once
 // What a restart must not lose. The engine tells a recorder of it, and at the next start the recorder's owner gives it
-// back: results to Engine::keep(), jobs that had not ended to Engine::submit() (Request::resumed).
+// back: results to Engine::adopt(), jobs that had not ended to Engine::submit() (Request::resumed).
 
 #include <functional>
 #include <string>

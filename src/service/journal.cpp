@@ -294,7 +294,7 @@ Status Journal::resume(engine::Engine& engine, const Parse& parse) {
   size_t resumed = 0, kept = 0;
   for (engine::Ended& job : jobs) {
     if (is_final(job.outcome.state)) {
-      engine.keep(std::move(job));
+      engine.adopt(std::move(job));
       kept++;
       continue;
     }
@@ -308,7 +308,7 @@ Status Journal::resume(engine::Engine& engine, const Parse& parse) {
       log::warn("job '{}' cannot go on: {}", engine::printable(job.id), submitted.error().message);
       job.outcome.state = State::kFailed;
       job.outcome.error = std::move(submitted).error();
-      engine.keep(std::move(job));
+      engine.adopt(std::move(job));
     }
   }
   if (resumed + kept > 0) log::info("journal: {} jobs go on, {} results are kept", resumed, kept);
@@ -453,6 +453,7 @@ size_t Journal::write(const std::deque<Event>& events, size_t first) {
       CUZK_TRY(events[first + count++]());
     return {};
   });
+  count = std::max<size_t>(count, 1);
   std::vector<Error> errors;
   for (size_t i = first; !together && i < first + count; i++) {
     if (Status alone = transaction(events[i]); !alone) errors.push_back(std::move(alone).error());

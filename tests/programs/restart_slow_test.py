@@ -2,7 +2,7 @@
 """500 calls of all kinds at 2 KiB, with repeats, cancels and clients that go away; the daemon is killed twice on the way.
 
 Every id that was accepted answers afterwards. Memory and ledger agree, and the ledger's transient classes read zero at
-the end. CUZK_TEST_SEED repeats a run.
+the end. CUZK_TEST_SEED repeats a run, CUZK_TEST_CALLS makes it shorter.
 """
 import json
 import os
@@ -16,10 +16,11 @@ import unittest
 
 from harness import BIN, C1, DATA, Programs, development_params
 
-CALLS = 500
-KILLS = (200, 350)  # after so many calls
+CALLS = int(os.environ.get("CUZK_TEST_CALLS", 500))
+KILLS = (CALLS * 2 // 5, CALLS * 7 // 10)  # after so many calls
 # PoReps take most of the time, so there are few.
-KINDS = {"window": 80, "winning": 15, "update": 4, "porep": 1}
+KINDS = {"window": 92, "winning": 6, "update": 1, "porep": 1}
+OPEN_CALLS = 20  # so that there is work left when the daemon is killed, and some done
 STATEMENTS = {
     "porep": ("--c1", C1),
     "winning": ("--post", DATA / "sectors/2KiB/winning.json"),
@@ -144,17 +145,19 @@ class Restart(Programs):
         if what == "prove":
             job["calls"].append(tag)
 
+    def new_job(self, kind):
+        job = {"id": f"{kind}-1000-[{len(self.jobs)} 2]", "kind": kind, "sector": 1, "calls": [], "open": 0,
+               "accepted": False, "left": False, "proofs": set()}
+        self.jobs[job["id"]] = job
+        return job
+
     def step(self, calls):
-        known = list(self.jobs.values())
         dice = self.random.random()
-        if dice < 0.6 or not known:
-            kind = self.random.choices(list(KINDS), KINDS.values())[0]
-            job = {"id": f"{kind}-1000-[{len(self.jobs)} 2]", "kind": kind, "sector": 1, "calls": [], "open": 0,
-                   "accepted": False, "left": False, "proofs": set()}
-            self.jobs[job["id"]] = job
+        if dice < 0.5:
+            job = self.new_job(self.random.choices(list(KINDS), KINDS.values())[0])
         else:
-            job = self.random.choice(known)
-        if dice < 0.85 or not known:
+            job = self.random.choice(list(self.jobs.values()))
+        if dice < 0.85:
             self.ask(calls, self.random.choice(("submit", "prove")), job)
         elif dice < 0.9:
             if job["open"] == 0:  # else two payloads could overtake each other on their way
@@ -171,13 +174,16 @@ class Restart(Programs):
         process, address = self.start_daemon()
         calls = Calls(address)
         self.addCleanup(calls.close)
+        for kind in KINDS:  # parameters are checked once, and not over and over after a kill
+            self.ask(calls, "prove", self.new_job(kind))
+        calls.wait_until(0)
         for call in range(CALLS):
             if call in KILLS:
                 process.kill()
                 process.wait()
                 process, _ = self.start_daemon()
             self.step(calls)
-            calls.wait_until(200)
+            calls.wait_until(OPEN_CALLS)
         calls.wait_until(0)
         answers = {}
         for name in self.jobs:
