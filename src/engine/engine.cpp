@@ -34,6 +34,11 @@ std::vector<DeviceSpec> specs(const std::vector<Device>& devices) {
   return list;
 }
 
+// About what a kept result takes.
+uint64_t result_bytes(const Job& job) {
+  return sizeof(Job) + job.id.size() + job.kind.size() + job.proof.size() + (job.error ? job.error->message.size() : 0);
+}
+
 void log_end(const Job& job) {
   auto in_seconds = [](Clock::duration time) { return std::chrono::duration<double>(time).count(); };
   if (job.error) {
@@ -93,6 +98,21 @@ std::optional<Outcome> Engine::await(const Ticket& ticket, std::optional<Clock::
   }
   return Outcome{job.state, job.state == State::kCompleted ? job.proof : Bytes{}, job.error, job.times,
                  job.ended - job.submitted};
+}
+
+void Engine::adopt(Ended ended) {
+  std::lock_guard lock(mutex_);
+  const Clock::time_point end = options_.now() - ended.age;
+  auto job = std::make_shared<Job>(Job{std::move(ended.id), std::move(ended.kind), Priority::kNormal,
+                                       ended.payload_digest, ended.number, end - ended.outcome.total});
+  job->state = ended.outcome.state;
+  job->proof = std::move(ended.outcome.proof);
+  job->error = std::move(ended.outcome.error);
+  job->times = ended.outcome.times;
+  job->ended = end;
+  next_job_ = std::max(next_job_, ended.number + 1);
+  jobs_[job->id] = job;
+  keep_result(std::move(job));
 }
 
 Result<bool> Engine::cancel(const std::string& id) {
@@ -258,6 +278,7 @@ std::vector<Scheduler::Step> Engine::steps_of_ended(const Job& job) {
 
 bool Engine::drain(std::optional<Clock::duration> limit) {
   std::unique_lock lock(mutex_);
+  shutting_down_ = true;
   scheduler_.drain(options_.now());
   round();
   auto idle = [&] { return scheduler_.idle() && tasks_.empty() && busy_ == 0 && parsing_ == 0; };
@@ -268,6 +289,7 @@ bool Engine::drain(std::optional<Clock::duration> limit) {
 
 void Engine::abandon() {
   std::lock_guard lock(mutex_);
+  shutting_down_ = true;
   std::vector<JobId> numbers;
   for (const auto& [number, job] : open_) numbers.push_back(number);
   for (JobId number : numbers)
@@ -292,7 +314,13 @@ void Engine::let_parse(const Decision& decision) {
   } else {
     statement->granted = tl::unexpected(std::move(memory).error());
   }
-  open_.at(decision.job)->statement = std::move(statement);
+  const std::shared_ptr<Job>& job = open_.at(decision.job);
+  job->statement = statement;
+  if (!job->parse) return;  // the caller of submit() waits for its turn
+  parsing_++;
+  post([this, job, statement = std::move(statement), to_source = std::exchange(job->parse, {})]() mutable {
+    parse(*job, std::move(statement), to_source);
+  });
 }
 
 void Engine::post_load(const Decision& decision) {
@@ -331,6 +359,7 @@ void Engine::post_stage(const Decision& decision, StageBody stage, Report report
                                        .check_rows = decision.check_rows,
                                        .setting = {circuits_.find(circuit), nullptr}});
     work->entries = add(ledger_, Class::kWitness, Class::kDeviceScratch, decision.grant);
+    if (auto known = job->known.extract(decision.partition)) work->proof = std::move(known.mapped());
   } else if (!work->setting.params) {
     work->device = decision.device;
     work->setting.params = params_.find(circuit, decision.device);
@@ -358,11 +387,14 @@ Result<Memory> Engine::reserve(const Decision& decision) {
 }
 
 void Engine::conclude(const Decision& decision) {
-  Job& job = *open_.at(decision.job);
+  const std::shared_ptr<Job> ended = open_.at(decision.job);
+  Job& job = *ended;
   job.state = decision.state;
   job.error = decision.error;
   job.ended = options_.now();
   job.statement.reset();  // stages in progress have their own
+  job.parse = {};
+  job.known.clear();
   if (decision.state != State::kCompleted) job.proof = {};
   Totals& totals = totals_[job.kind];
   totals.cancelled += decision.state == State::kCancelled;
@@ -373,6 +405,9 @@ void Engine::conclude(const Decision& decision) {
   }
   log_end(job);
   open_.erase(decision.job);
+  const bool put_off = shutting_down_ && job.error && job.error->code == Code::kUnavailable;
+  if (options_.recorder && !put_off) options_.recorder->ended(job);
+  keep_result(ended);
 }
 
 void Engine::note_load(size_t circuit, Stage stage, Clock::duration spent, const Status& loaded) {
@@ -389,10 +424,21 @@ void Engine::note_load(size_t circuit, Stage stage, Clock::duration spent, const
   if (auto known = preloads_.find(circuit); known != preloads_.end()) known->second.error = loaded.error();
 }
 
+void Engine::keep_result(std::shared_ptr<Job> job) {
+  kept_bytes_ += result_bytes(*job);
+  kept_.push_back(std::move(job));
+  forget_old_results();
+}
+
 void Engine::forget_old_results() {
   const Clock::time_point oldest = options_.now() - result_ttl_;
-  std::erase_if(jobs_,
-                [&](const auto& entry) { return is_final(entry.second->state) && entry.second->ended < oldest; });
+  while (!kept_.empty() && (kept_bytes_ > options_.result_bytes || kept_.front()->ended < oldest)) {
+    const std::shared_ptr<Job> job = std::move(kept_.front());
+    kept_.pop_front();
+    kept_bytes_ -= result_bytes(*job);
+    if (auto named = jobs_.find(job->id); named != jobs_.end() && named->second == job) jobs_.erase(named);
+    if (options_.recorder) options_.recorder->forgotten(*job);
+  }
 }
 
 // --- threads

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "engine/backend.h"
+#include "engine/recorder.h"
 #include "engine/scheduler.h"
 #include "engine/stores.h"
 #include "engine/telemetry.h"
@@ -20,7 +21,10 @@ namespace cuzk::engine {
 
 struct Options {
   Policy policy;  // partition_workers 0: as many as the pool has threads, and the memory allows
+  // Results are kept so long, and at most so many bytes of them: the oldest leave first.
   Clock::duration result_ttl = std::chrono::hours(1);
+  uint64_t result_bytes = 64 << 20;
+  Recorder* recorder = nullptr;  // outlives the engine
   std::function<Clock::time_point()> now = Clock::now;
 };
 
@@ -97,9 +101,12 @@ class Engine {
   // joins the job that runs or returns the kept proof; with another digest it supersedes that job, which ends as
   // cancelled. A payload that does not parse, or needs more than the machine has (kTooLarge), is a job that failed, not
   // an error. Errors: kUnavailable while draining, kResourceExhausted when the queue is full, kTooLarge for a request
-  // beyond what requests may take.
+  // beyond what requests may take. Returns when the recorder has the job. A resumed job needs no place in the queue, is
+  // parsed later on a thread of the engine, and its known proofs are not made again.
   Result<Ticket> submit(Request request);
-  // The job of an id, while it runs and for Options::result_ttl after; kNotFound "job not found: ID".
+  // Takes over the result of an earlier process. In the order of their ends, and before the first submit().
+  void adopt(Ended ended);
+  // The job of an id, while it runs and as long as its result is kept; kNotFound "job not found: ID".
   Result<Ticket> find(const std::string& id);
   // Waits for the end of a job; nullopt when `timeout` passes first.
   std::optional<Outcome> await(const Ticket& ticket, std::optional<Clock::duration> timeout = std::nullopt);
@@ -139,7 +146,7 @@ class Engine {
     bool joined;
   };
   using Source = std::shared_ptr<const groth16::CircuitSource>;
-  Result<Admission> admit(Request request);
+  Result<Admission> admit(Request& request);
   void parse(Job& job, std::shared_ptr<Statement> statement, const std::function<Result<Source>()>& to_source);
   void carry_out(const Decision& decision);  // wants mutex_
   void load_circuit(size_t circuit, const CircuitStore::Compile& compile, Result<Memory> memory);
@@ -150,7 +157,8 @@ class Engine {
   Status start(Work& work);
   Status finish(Work& work);
   Status verify(const Work& work, const groth16::Proof& proof);
-  void place(const Work& work, const groth16::Proof& proof);
+  bool known_proof_holds(const Work& work);
+  void place(const Work& work);
 
   // Doing what the scheduler says (engine.cpp). These want mutex_.
   using StageBody = Status (Engine::*)(Work&);
@@ -163,6 +171,7 @@ class Engine {
   void conclude(const Decision& decision);
   Result<Memory> reserve(const Decision& decision);
   void note_load(size_t circuit, Stage stage, Clock::duration spent, const Status& loaded);
+  void keep_result(std::shared_ptr<Job> job);
   void forget_old_results();
 
   // These do not.
@@ -176,8 +185,8 @@ class Engine {
   void work();
   void keep_time();
 
-  // What `body` returns; how long it took is noted, also where it throws. Stages of a PoSt let those of other jobs stand
-  // still.
+  // What `body` returns; how long it took is noted, also where it throws. Stages of a PoSt let those of other jobs
+  // stand still.
   template <class Body>
   auto timed(Job& job, Span span, Body&& body) {
     const exec::Pool::Urgency urgency(pool_,
@@ -211,6 +220,8 @@ class Engine {
   Scheduler scheduler_;
   std::map<std::string, std::shared_ptr<Job>> jobs_;  // with those kept for their results
   std::map<JobId, std::shared_ptr<Job>> open_;        // not yet ended
+  std::deque<std::shared_ptr<Job>> kept_;             // ended, the oldest first; ids may have gone to newer jobs
+  uint64_t kept_bytes_ = 0;
   std::map<std::pair<JobId, uint32_t>, std::unique_ptr<Work>> works_;
   struct Preload {
     CircuitStore::Compile compile;
@@ -225,7 +236,7 @@ class Engine {
   std::map<std::string, Totals> totals_;  // by kind of job
   std::map<Code, uint64_t> refused_;
   std::vector<std::map<Code, uint64_t>> device_failures_;
-  bool stopping_ = false;
+  bool shutting_down_ = false, stopping_ = false;
   std::vector<std::jthread> threads_;
 };
 

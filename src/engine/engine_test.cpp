@@ -258,6 +258,133 @@ TEST_F(EngineTest, ResultsAreForgottenAfterTheirTime) {
   EXPECT_FALSE(engine->find("id"));
 }
 
+TEST_F(EngineTest, TheOldestResultsLeaveWhereTheyTakeTooMuch) {
+  Options chosen = options();
+  chosen.result_bytes = 3 * (sizeof(Job) + 250);
+  auto engine = make(chosen);
+  auto first = engine->submit(request("0", {1}));
+  engine->await(*first);
+  for (uint64_t i = 1; i < 6; i++) engine->await(*engine->submit(request(fmt::format("{}", i), {i})));
+  // The id and the proof of one take 198 bytes beside the Job.
+  for (int i = 0; i < 6; i++) EXPECT_EQ(engine->find(fmt::format("{}", i)).has_value(), i >= 3) << i;
+  EXPECT_TRUE(proves(engine->await(*first)->proof, {1})) << "who has the ticket has the result";
+  // The id of a result that leaves may belong to a newer job by then.
+  std::latch started(1), go(1);
+  on_synthesise = [&](uint64_t x) {
+    if (x != 9) return;
+    started.count_down();
+    go.wait();
+  };
+  auto newer = engine->submit(request("3", {9, 9}));
+  started.wait();
+  Request bad = request("bad", {});
+  bad.parse = [] { return fail(Code::kInvalidInput, "{}", std::string(3000, 'x')); };
+  engine->await(*engine->submit(bad));
+  EXPECT_FALSE(engine->find("4"));
+  EXPECT_EQ(engine->find("3")->job, newer->job);
+  go.count_down();
+  EXPECT_EQ(engine->await(*newer)->state, State::kCompleted);
+}
+
+// Writes down what it is told.
+struct Notes final : Recorder {
+  void accepted(const Job& job, std::function<std::string()> payload) override {
+    lines.push_back(fmt::format("accepted {} {}", job.number, payload()));
+  }
+  void proved(const Job& job, uint32_t partition, ByteSpan proof) override {
+    lines.push_back(fmt::format("proved {} {}", job.number, partition));
+    proofs[partition].assign(proof.begin(), proof.end());
+  }
+  void ended(const Job& job) override { lines.push_back(fmt::format("ended {}", job.number)); }
+  void forgotten(const Job& job) override { lines.push_back(fmt::format("forgotten {}", job.number)); }
+  void settle() override { settled++; }
+
+  std::vector<std::string> lines;
+  std::map<uint32_t, Bytes> proofs;
+  std::atomic<int> settled = 0;
+};
+
+TEST_F(EngineTest, TheRecorderHearsWhatARestartMustNotLose) {
+  Notes notes;
+  Options chosen = options();
+  chosen.recorder = &notes;
+  chosen.policy.partition_workers = 1;
+  auto engine = make(chosen);
+  Request first = request("id", {1, 2});
+  first.payload = [] { return "payload"; };
+  ASSERT_EQ(engine->await(*engine->submit(first))->state, State::kCompleted);
+  EXPECT_EQ(notes.settled, 1);
+  EXPECT_THAT(notes.lines, ::testing::ElementsAre("accepted 1 payload", "proved 1 0", "proved 1 1", "ended 1"));
+  Request other = request("id", {3});
+  other.payload = [] { return "other"; };
+  ASSERT_EQ(engine->await(*engine->submit(other))->state, State::kCompleted);
+  clock_shift = 61min;
+  EXPECT_FALSE(engine->find("id"));
+  notes.lines.erase(notes.lines.begin(), notes.lines.begin() + 4);
+  EXPECT_THAT(notes.lines,
+              ::testing::ElementsAre("accepted 2 other", "proved 2 0", "ended 2", "forgotten 1", "forgotten 2"));
+}
+
+TEST_F(EngineTest, AResumedJobProvesWhatIsMissingAndWhatDoesNotHold) {
+  Notes notes;
+  {
+    Options chosen = options();
+    chosen.recorder = &notes;
+    auto engine = make(chosen);
+    Request before = request("id", {1, 2, 3, 4});
+    before.payload = [] { return ""; };
+    ASSERT_EQ(engine->await(*engine->submit(before))->state, State::kCompleted);
+  }
+  std::map<uint32_t, Bytes> proofs = notes.proofs;
+  proofs.erase(1);              // not proved
+  proofs[2] = notes.proofs[3];  // of another statement
+  proofs[3][100] ^= 1;          // no point
+  proofs[7] = notes.proofs[0];  // of no partition
+  std::vector<uint64_t> order;
+  std::mutex mutex;
+  on_synthesise = [&](uint64_t x) {
+    std::lock_guard lock(mutex);
+    order.push_back(x);
+  };
+  backend.starts = 0;
+  auto engine = make(options());
+  Request again = request("id", {1, 2, 3, 4});
+  again.resumed = Resumed{17, proofs};
+  auto ticket = engine->submit(again);
+  ASSERT_TRUE(ticket);
+  EXPECT_EQ(ticket->job->number, 17u);
+  const Outcome outcome = *engine->await(*ticket);
+  ASSERT_EQ(outcome.state, State::kCompleted) << outcome.error->message;
+  EXPECT_TRUE(proves(outcome.proof, {1, 2, 3, 4}));
+  std::sort(order.begin(), order.end());
+  EXPECT_EQ(order, (std::vector<uint64_t>{2, 3, 4}));
+  EXPECT_EQ(backend.starts, 3);
+  EXPECT_EQ(engine->submit(request("next", {5}))->job->number, 18u);
+  ASSERT_TRUE(engine->drain());
+  const Snapshot after = engine->snapshot();
+  EXPECT_EQ(after.devices[0].health.failures, 0u) << "a file's damage is not the device's fault";
+  for (const mem::Ledger::Line& each : after.ledger)
+    EXPECT_TRUE(!each.transient || each.bytes + each.objects == 0) << each.name;
+}
+
+TEST_F(EngineTest, KeptResultsAnswerUnderTheirIds) {
+  auto engine = make(options());
+  const Bytes proof(192, 7);
+  const Bytes32 digest = request("", {5}).payload_digest;
+  engine->adopt({4, "old", "cubic", digest, {State::kCompleted, proof, {}, {}, {}}, 61min});
+  engine->adopt({3, "id", "cubic", digest, {State::kCompleted, proof, {}, {}, 5s}, 10min});
+  EXPECT_FALSE(engine->find("old"));
+  const Outcome kept = *engine->await(*engine->submit(request("id", {5})));
+  EXPECT_EQ(kept.proof, proof);
+  EXPECT_EQ(kept.total, 5s);
+  EXPECT_EQ(backend.starts, 0);
+  auto next = engine->submit(request("id", {6}));
+  EXPECT_EQ(next->job->number, 5u);
+  EXPECT_TRUE(proves(engine->await(*next)->proof, {6}));
+  clock_shift = 51min;
+  EXPECT_TRUE(engine->find("id"));
+}
+
 TEST_F(EngineTest, DrainFinishesWhatRunsAndFailsWhatWaits) {
   std::latch started(1), go(1);
   on_synthesise = [&](uint64_t) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,16 +36,25 @@ struct StageTimes {
   Clock::duration operator[](Stage stage) const { return spent[static_cast<size_t>(stage)]; }
 };
 
+// What is known of a job that an earlier process accepted (recorder.h).
+struct Resumed {
+  uint64_t number;                   // Job::number
+  std::map<uint32_t, Bytes> proofs;  // of partitions; each is verified before it counts
+};
+
 struct Request {
   std::string id;    // free text, not empty
   std::string kind;  // a label to count by, such as "porep-c2"
   Priority priority = Priority::kNormal;
   Bytes32 payload_digest{};  // equal ids with equal digests are one job
-  // Turns the payload into a statement to prove. Called at most once, within submit().
+  // Turns the payload into a statement to prove. Called at most once, within submit(); of a resumed job on a thread of
+  // the engine, later.
   std::function<Result<std::shared_ptr<const groth16::CircuitSource>>()> parse;
   uint64_t bytes = 0;                              // about what the statement takes in memory, from parsing to the end
   std::optional<Clock::duration> time_limit = {};  // the proof is of no use after so much time
   bool keep = false;                               // go on although nobody waits (Engine::unwatch)
+  std::function<std::string()> payload = {};       // what parse reads, for the recorder; called within submit()
+  std::optional<Resumed> resumed = {};
 };
 
 // For a log line: ids come from outside, and nothing in them may begin a line of its own.
@@ -56,6 +66,15 @@ struct Outcome {
   std::optional<Error> error;  // the other two
   StageTimes times;
   Clock::duration total{};  // from submission to the end
+};
+
+// A job that ended in an earlier process.
+struct Ended {
+  uint64_t number;
+  std::string id, kind;
+  Bytes32 payload_digest;
+  Outcome outcome;
+  Clock::duration age;  // since its end
 };
 
 }  // namespace cuzk::engine

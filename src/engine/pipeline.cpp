@@ -12,11 +12,13 @@
 namespace cuzk::engine {
 
 Result<Ticket> Engine::submit(Request request) {
-  auto to_source = std::move(request.parse);
-  CUZK_TRY_ASSIGN(Admission admission, admit(std::move(request)));
+  CUZK_TRY_ASSIGN(Admission admission, admit(request));
   Job& job = *admission.ticket.job;
-  if (admission.joined) return admission.ticket;
-  if (auto statement = await_turn(job)) parse(job, std::move(statement), to_source);
+  if (request.resumed) return admission.ticket;
+  if (!admission.joined) {
+    if (auto statement = await_turn(job)) parse(job, std::move(statement), request.parse);
+  }
+  if (options_.recorder) options_.recorder->settle();
   return admission.ticket;
 }
 
@@ -45,7 +47,7 @@ tl::unexpected<Error> in_partition(const Work& work, std::string_view what, Erro
 
 }  // namespace
 
-Result<Engine::Admission> Engine::admit(Request request) {
+Result<Engine::Admission> Engine::admit(Request& request) {
   std::lock_guard lock(mutex_);
   forget_old_results();
   const Time now = options_.now();
@@ -59,9 +61,10 @@ Result<Engine::Admission> Engine::admit(Request request) {
       return Admission{{known->second, position}, true};
     }
   }
-  JobSpec spec{request.priority, request.bytes, std::nullopt};
+  JobSpec spec{request.priority, request.bytes, std::nullopt, request.resumed.has_value()};
   if (request.time_limit) spec.deadline = now + *request.time_limit;
-  if (Status admitted = scheduler_.admit(next_job_, spec, now); !admitted) {
+  const JobId number = request.resumed ? request.resumed->number : next_job_;
+  if (Status admitted = scheduler_.admit(number, spec, now); !admitted) {
     refused_[admitted.error().code]++;
     return tl::unexpected(std::move(admitted).error());
   }
@@ -69,9 +72,16 @@ Result<Engine::Admission> Engine::admit(Request request) {
     scheduler_.end(known->second->number, State::kCancelled,
                    {Code::kCancelled, "superseded: the same id came with another payload"}, now);
   }
+  next_job_ = std::max(next_job_, number + 1);
   auto job = std::make_shared<Job>(
-      Job{std::move(request.id), std::move(request.kind), request.priority, request.payload_digest, next_job_++, now});
+      Job{std::move(request.id), std::move(request.kind), request.priority, request.payload_digest, number, now});
   job->keep = request.keep;
+  if (request.resumed) {
+    job->parse = std::move(request.parse);
+    job->known = std::move(request.resumed->proofs);
+  } else if (options_.recorder) {
+    options_.recorder->accepted(*job, std::move(request.payload));
+  }
   jobs_[job->id] = open_[job->number] = job;
   round();
   return Admission{{job, position}, false};
@@ -159,6 +169,7 @@ void Engine::evict_resident(size_t circuit, size_t device) {
 }
 
 Status Engine::synthesise(Work& work) {
+  if (!work.proof.empty()) return {};  // it cannot be verified before the parameters are there
   auto witness = timed(*work.job, work.span(Stage::kSynthesise),
                        [&] { return work.statement->source->synthesise(work.partition, *work.setting.circuit); });
   if (!witness) return in_partition(work, "synthesis", std::move(witness).error());
@@ -179,6 +190,15 @@ Status Engine::check(const Work& work, const r1cs::Witness& witness) {
 }
 
 Status Engine::start(Work& work) {
+  if (!work.proof.empty()) {
+    if (known_proof_holds(work)) {
+      work.memory = {};
+      work.entries = {};
+      return {};
+    }
+    work.proof.clear();
+    CUZK_TRY(synthesise(work));
+  }
   Backend& backend = *devices_[work.device].backend;
   const Needs needs = backend.needs(*work.setting.circuit);
   work.scratch = add(ledger_, Class::kEvaluations, Class::kDeviceScratch, needs.start);
@@ -193,11 +213,15 @@ Status Engine::start(Work& work) {
 }
 
 Status Engine::finish(Work& work) {
-  auto proof = timed(*work.job, work.span(Stage::kFinish), [&] { return work.pending->finish(); });
-  work.pending.reset();
-  if (!proof) return in_partition(work, "prove", std::move(proof).error());
-  CUZK_TRY(verify(work, *proof));
-  place(work, *proof);
+  if (work.proof.empty()) {
+    auto proof = timed(*work.job, work.span(Stage::kFinish), [&] { return work.pending->finish(); });
+    work.pending.reset();
+    if (!proof) return in_partition(work, "prove", std::move(proof).error());
+    CUZK_TRY(verify(work, *proof));
+    const auto bytes = groth16::encode_proof(*proof);
+    work.proof.assign(bytes.begin(), bytes.end());
+  }
+  place(work);
   return {};
 }
 
@@ -210,12 +234,22 @@ Status Engine::verify(const Work& work, const groth16::Proof& proof) {
   });
 }
 
-void Engine::place(const Work& work, const groth16::Proof& proof) {
-  const auto bytes = groth16::encode_proof(proof);
+bool Engine::known_proof_holds(const Work& work) {
+  const Result<groth16::Proof> proof = groth16::decode_proof(work.proof);
+  const Status holds = proof ? verify(work, *proof) : tl::unexpected(proof.error());
+  if (!holds) {
+    log::warn("job '{}', partition {}: the proof kept from before does not hold, another one is made: {}",
+              printable(work.job->id), work.partition, holds.error().message);
+  }
+  return holds.has_value();
+}
+
+void Engine::place(const Work& work) {
   std::lock_guard lock(mutex_);
   if (is_final(work.job->state)) return;
-  std::copy(bytes.begin(), bytes.end(),
+  std::copy(work.proof.begin(), work.proof.end(),
             work.job->proof.begin() + static_cast<ptrdiff_t>(work.partition * groth16::kProofBytes));
+  if (options_.recorder) options_.recorder->proved(*work.job, work.partition, work.proof);
 }
 
 }  // namespace cuzk::engine

@@ -53,7 +53,7 @@ void Scheduler::know(size_t circuit, CircuitNeeds needs) { circuits_[circuit].ne
 Status Scheduler::admit(JobId id, const JobSpec& spec, Time now) {
   now_ = now;
   if (draining_) return fail(Code::kUnavailable, "the engine is shutting down; send the request again later");
-  if (!waiting_.fits(spec.priority, 1)) {
+  if (!spec.resumed && !waiting_.fits(spec.priority, 1)) {
     return fail(Code::kResourceExhausted, "{} jobs wait already, which is the limit; send the request again later",
                 waiting_.used());
   }

@@ -39,6 +39,7 @@ struct JobSpec {
   Priority priority = Priority::kNormal;
   uint64_t request_bytes = 0;    // held from parsing until the job and all its stages have ended
   std::optional<Time> deadline;  // the proof is of no use after this
+  bool resumed = false;          // accepted by an earlier process: waits although the queue is full
 };
 
 struct Decision {

@@ -40,6 +40,8 @@ struct Job {
   Clock::time_point enqueued, ended;
   size_t watchers = 0;
   bool keep = false;
+  std::function<Result<std::shared_ptr<const groth16::CircuitSource>>()> parse;  // resumed, and not parsed yet
+  std::map<uint32_t, Bytes> known;                                               // Resumed::proofs
 };
 
 // A partition between the beginning of its synthesis and its end. Its stages follow each other, so nothing in it is
@@ -56,6 +58,7 @@ struct Work {
   Status granted;   // whether there was memory for it
   std::optional<r1cs::Witness> witness;
   std::unique_ptr<Pending> pending;
+  Bytes proof;               // encoded; from the beginning where an earlier process made it
   Entries entries, scratch;  // in the ledger
 
   PartitionId id() const { return {job->number, partition}; }

@@ -92,6 +92,25 @@ Access size_into(std::optional<uint64_t> Config::*member) {
       [member](const Config& config) { return toml_text(config.*member ? format_size(*(config.*member)) : "auto"); }};
 }
 
+Access bytes_into(uint64_t Config::*member) {
+  return {[member](const toml::node& node, Config& config) -> Status {
+            CUZK_TRY_ASSIGN(std::string text, text_of(node));
+            CUZK_TRY_ASSIGN(config.*member, parse_size(text));
+            return {};
+          },
+          [member](const Config& config) { return toml_text(format_size(config.*member)); }};
+}
+
+Access flag_into(bool Config::*member) {
+  return {[member](const toml::node& node, Config& config) -> Status {
+            auto flag = node.value_exact<bool>();
+            if (!flag) return fail(Code::kUsage, "true or false is wanted");
+            config.*member = *flag;
+            return {};
+          },
+          [member](const Config& config) { return std::string(config.*member ? "true" : "false"); }};
+}
+
 Access duration_into(std::chrono::milliseconds Config::*member) {
   return {[member](const toml::node& node, Config& config) -> Status {
             std::string text;
@@ -253,6 +272,13 @@ const std::vector<Setting>& settings() {
       {"scheduler.max_queue", "jobs that may wait", count_into(&Config::max_waiting, 1, 1'000'000), Change::kReload},
       {"scheduler.result_ttl", "how long a result is kept, such as \"1h\"", duration_into(&Config::result_ttl),
        Change::kReload},
+      {"scheduler.result_bytes", "how much memory kept results may take, such as \"64MiB\"; the oldest leave first",
+       bytes_into(&Config::result_bytes)},
+      {"journal.enabled", "whether jobs and results survive a restart", flag_into(&Config::journal)},
+      {"journal.path", "its file; default: /data/zk/journal.db where that folder exists, else there is no journal",
+       path_into(&Config::journal_path)},
+      {"journal.max_bytes", "what it may hold, such as \"16GiB\"; the oldest results leave first",
+       bytes_into(&Config::journal_bytes)},
       {"logging.level", "trace, debug, info, warn or error", choice_into<log::Level>(&Config::log_level, log_levels()),
        Change::kReload},
       {"logging.format", "text or json", choice_into<bool>(&Config::log_json, {{"text", false}, {"json", true}})},

@@ -15,6 +15,8 @@
 
 namespace cuzk::service {
 
+inline constexpr std::string_view kDefaultJournal = "/data/zk/journal.db";
+
 struct Config {
   std::vector<std::string> listen = {"unix:///run/curio/cuzk.sock"};
   std::string status_listen;  // empty: no pages over HTTP
@@ -35,6 +37,10 @@ struct Config {
   bool b_g2_on_host = false;
   size_t max_waiting = 256;
   std::chrono::milliseconds result_ttl = std::chrono::hours(1);
+  uint64_t result_bytes = 64 << 20;
+  bool journal = true;
+  std::filesystem::path journal_path;  // empty: kDefaultJournal, where its folder exists
+  uint64_t journal_bytes = uint64_t{16} << 30;
   log::Level log_level = log::Level::kInfo;
   bool log_json = false;
 

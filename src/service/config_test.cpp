@@ -45,6 +45,11 @@ TEST(Config, ReadsEverySetting) {
     [scheduler]
     max_queue = 7
     result_ttl = 60
+    result_bytes = "1MiB"
+    [journal]
+    enabled = false
+    path = "/journal.db"
+    max_bytes = "2GiB"
     [logging]
     level = "warn"
     format = "json"
@@ -67,6 +72,10 @@ TEST(Config, ReadsEverySetting) {
   EXPECT_TRUE(config->b_g2_on_host);
   EXPECT_EQ(config->max_waiting, 7u);
   EXPECT_EQ(config->result_ttl, 60s);
+  EXPECT_EQ(config->result_bytes, uint64_t{1} << 20);
+  EXPECT_FALSE(config->journal);
+  EXPECT_EQ(config->journal_path, "/journal.db");
+  EXPECT_EQ(config->journal_bytes, uint64_t{2} << 30);
   EXPECT_EQ(config->log_level, log::Level::kWarn);
   EXPECT_TRUE(config->log_json);
   EXPECT_TRUE(config->warnings.empty());
@@ -78,6 +87,7 @@ TEST(Config, EmptyIsAllDefaults) {
   EXPECT_THAT(config->listen, ElementsAre("unix:///run/curio/cuzk.sock"));
   EXPECT_EQ(config->param_cache, "/data/zk/params");
   EXPECT_EQ(config->result_ttl, 1h);
+  EXPECT_TRUE(config->journal);
 }
 
 TEST(Config, FaultsHaveFileAndLine) {
@@ -95,6 +105,8 @@ TEST(Config, FaultsHaveFileAndLine) {
   EXPECT_THAT(error_of("[synthesis]\nthreads = 1.5"), HasSubstr("a number"));
   EXPECT_THAT(error_of("[scheduler]\nresult_ttl = '5 years'"), HasSubstr("is not a duration"));
   EXPECT_THAT(error_of("[scheduler]\nmax_queue = 0"), HasSubstr("from 1"));
+  EXPECT_THAT(error_of("[journal]\nenabled = 'yes'"), HasSubstr("f.toml:2: journal.enabled: true or false"));
+  EXPECT_THAT(error_of("[journal]\nmax_bytes = 'auto'"), HasSubstr("'auto' is not a size"));
   EXPECT_THAT(error_of("[logging]\nlevel = 'loud'"), HasSubstr("'loud' is not one of debug, error, info, trace, warn"));
   EXPECT_THAT(error_of("[srs]\nfiles = 'x'"), HasSubstr("table"));
   EXPECT_THAT(error_of("[memory]\ntotal_budget = '256G'"),

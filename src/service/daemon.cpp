@@ -35,7 +35,21 @@ struct Machine {
 };
 Result<Machine> check_machine(const Config& config);
 
-engine::Options options_of(const Config& config, const engine::HostPlan& memory) {
+// Null where there is none.
+Result<std::unique_ptr<Journal>> open_journal(const Config& config) {
+  if (!config.journal) return nullptr;
+  std::filesystem::path path = config.journal_path;
+  if (path.empty()) {
+    path = kDefaultJournal;
+    if (!std::filesystem::is_directory(path.parent_path())) {
+      log::warn("no journal: jobs would not survive a restart; set journal.path");
+      return nullptr;
+    }
+  }
+  return Journal::open(path, config.journal_bytes);
+}
+
+engine::Options options_of(const Config& config, const engine::HostPlan& memory, Journal* journal) {
   engine::Options options;
   options.policy.partition_workers = config.partition_workers;
   options.policy.max_waiting = config.max_waiting;
@@ -44,6 +58,8 @@ engine::Options options_of(const Config& config, const engine::HostPlan& memory)
   // A PoSt finds a place at every stage, and in the queue, however much else there is to do.
   options.policy.high = options.policy.critical = {.lanes = 1, .waiting = 64};
   options.result_ttl = config.result_ttl;
+  options.result_bytes = config.result_bytes;
+  options.recorder = journal;
   return options;
 }
 
@@ -56,11 +72,11 @@ struct Parts {
   engine::Engine engine;
   Observer observer;
 
-  Parts(const Config& config, const Machine& machine)
+  Parts(const Config& config, const Machine& machine, Journal* journal)
       : pool(config.threads),
         circuits(config.circuit_cache.empty() ? config.param_cache : config.circuit_cache),
         params([&config](const std::string& id) { return locate_params(config, id); }),
-        engine(options_of(config, machine.host), circuits, params, make_devices(config, machine), pool),
+        engine(options_of(config, machine.host, journal), circuits, params, make_devices(config, machine), pool),
         observer(engine, infos(machine)) {}
 
   static std::vector<gpu::DeviceInfo> infos(const Machine& machine) {
@@ -97,6 +113,13 @@ Result<std::unique_ptr<HttpServer>> serve_pages(const Observer& observer, const 
   return pages;
 }
 
+// What is left in memory, for those who look for a leak.
+void log_ledger(engine::Engine& engine) {
+  std::string text;
+  for (const mem::Ledger::Line& line : engine.snapshot().ledger) text += fmt::format(" {}={}", line.name, line.bytes);
+  log::info("bytes alive by class:{}", text);
+}
+
 // A running daemon and what it was told.
 class Daemon {
  public:
@@ -107,10 +130,14 @@ class Daemon {
   // Ends what runs; false where the deadline passed before that.
   bool drain(int number);
   void stop();
+  bool keeps_jobs() const { return journal_ != nullptr; }
 
  private:
-  Daemon(const DaemonOptions& options, Config config, const Machine& machine)
-      : options_(options), config_(std::move(config)), parts_(config_, machine) {}
+  Daemon(const DaemonOptions& options, Config config, const Machine& machine, std::unique_ptr<Journal> journal)
+      : options_(options),
+        config_(std::move(config)),
+        journal_(std::move(journal)),
+        parts_(config_, machine, journal_.get()) {}
   void reload();
   void say_alive();
 
@@ -118,6 +145,7 @@ class Daemon {
   const Config config_;       // as it was started
   Config current_ = config_;  // with what was reloaded since
   const Supervisor supervisor_ = Supervisor::from_environment();
+  const std::unique_ptr<Journal> journal_;
   Parts parts_;
   std::unique_ptr<GrpcServer> server_;
   std::unique_ptr<HttpServer> pages_;
@@ -125,7 +153,11 @@ class Daemon {
 
 Result<std::unique_ptr<Daemon>> Daemon::start(const DaemonOptions& options, Config config, const Machine& machine) {
   hold_signals();  // before there is another thread
-  std::unique_ptr<Daemon> self(new Daemon(options, std::move(config), machine));
+  CUZK_TRY_ASSIGN(std::unique_ptr<Journal> journal, open_journal(config));
+  std::unique_ptr<Daemon> self(new Daemon(options, std::move(config), machine, std::move(journal)));
+  if (self->journal_) {
+    CUZK_TRY(self->journal_->resume(self->parts_.engine, parse_recorded(filecoin_sources(self->parts_.pool))));
+  }
   CUZK_TRY_ASSIGN(GrpcOptions access, access_of(self->config_));
   CUZK_TRY_ASSIGN(self->server_, GrpcServer::start(self->parts_.engine, self->parts_.observer,
                                                    filecoin_sources(self->parts_.pool), find_circuit, access));
@@ -197,6 +229,8 @@ bool Daemon::drain(int number) {
 void Daemon::stop() {
   server_->stop(kStopGrace);
   pages_.reset();
+  if (journal_) journal_->settle();
+  log_ledger(parts_.engine);
 }
 
 }  // namespace
@@ -215,7 +249,7 @@ Result<int> run_daemon(const DaemonOptions& options) {
     log::info("stopped");
     return 0;
   }
-  log::warn("stopped; the jobs that still ran are lost");
+  log::warn("stopped; the jobs that still ran {}", daemon->keeps_jobs() ? "go on at the next start" : "are lost");
   std::_Exit(0);  // a stage in progress cannot be interrupted
 }
 

@@ -266,9 +266,13 @@ class ProvingService final : public v1::ProvingEngine::Service {
       return fail(Code::kInvalidInput, "invalid proof_kind: {}", number);
     }
     const Payload payload = payload_of(request);
-    return engine_.submit({request.request_id().empty() ? random_uuid() : request.request_id(),
-                           std::string(kind_name(payload.kind)), priority_of(request), payload_digest(request),
-                           [&] { return make_source_(payload); }, request.ByteSizeLong()});
+    return engine_.submit({.id = request.request_id().empty() ? random_uuid() : request.request_id(),
+                           .kind = std::string(kind_name(payload.kind)),
+                           .priority = priority_of(request),
+                           .payload_digest = payload_digest(request),
+                           .parse = [&] { return make_source_(payload); },
+                           .bytes = request.ByteSizeLong(),
+                           .payload = [&] { return request.SerializeAsString(); }});
   }
 
   engine::Engine& engine_;
@@ -327,6 +331,15 @@ std::optional<ino_t> inode_of(const std::filesystem::path& path) {
 }
 
 }  // namespace
+
+Journal::Parse parse_recorded(MakeSource make_source) {
+  return [make_source = std::move(make_source)](std::string payload) {
+    v1::SubmitProofRequest request;
+    const bool whole = request.ParseFromString(payload);
+    payload = {};
+    return whole ? make_source(payload_of(request)) : fail(Code::kIo, "the journal holds no request");
+  };
+}
 
 struct GrpcServer::State {
   std::unique_ptr<ProvingService> service;

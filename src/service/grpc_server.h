@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/engine.h"
+#include "service/journal.h"
 #include "service/listener.h"
 #include "service/observer.h"
 #include "service/tls.h"
@@ -23,6 +24,8 @@ struct GrpcOptions {
   std::optional<Tls> tls = {};      // of TCP addresses; absent: in clear
   std::string token = {};           // that every call over TLS must bring; empty: none
 };
+// Makes statements of what SubmitProof and Prove put into the journal.
+Journal::Parse parse_recorded(MakeSource make_source);
 
 class GrpcServer {
  public:

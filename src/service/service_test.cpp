@@ -113,6 +113,23 @@ TEST_F(ServiceTest, DuplicateIdsJoinOrSupersede) {
   EXPECT_EQ(status().total_proofs_completed(), 3u) << "another payload is another proof";
 }
 
+TEST_F(ServiceTest, ARecordedRequestIsParsedAsItCame) {
+  std::optional<std::string> seen;
+  auto recorded = parse_recorded([&](const Payload& payload) {
+    seen =
+        fmt::format("{} {} {}", as_text(payload.vanilla_proof), payload.sector_number, payload.vanilla_proofs.size());
+    return parse(payload);
+  });
+  v1::SubmitProofRequest message = request("id", "3");
+  message.set_sector_number(9);
+  message.add_vanilla_proofs("x");
+  EXPECT_TRUE(recorded(message.SerializeAsString()));
+  EXPECT_EQ(seen, "3 9 1");
+  auto broken = recorded("\xff\xff");
+  ASSERT_FALSE(broken);
+  EXPECT_EQ(broken.error().code, Code::kIo);
+}
+
 TEST_F(ServiceTest, StatusIsTrue) {
   v1::GetStatusResponse idle = status();
   EXPECT_EQ(idle.gpus_size(), 0);

@@ -16,6 +16,20 @@ def reference(name):
     return json.loads((DATA / "reference" / f"{name}-porep-2KiB.json").read_text())
 
 
+def development_params(kind):
+    """Parameters and verifying key at 2 KiB from seed 1, made once and kept beside the build: good for nothing but tests."""
+    folder = BIN.parent / "development_params"
+    folder.mkdir(exist_ok=True)
+    params, vk = (folder / f"{kind}-2KiB.{suffix}" for suffix in ("params", "vk"))
+    if not params.exists():
+        made = [path.with_suffix(f"{path.suffix}.{os.getpid()}") for path in (vk, params)]
+        subprocess.run([BIN / "cuzk", "setup", kind, "--sector-size", "2KiB", "--seed", "1", "--vk", made[0], "--out", made[1]],
+                       check=True, capture_output=True)
+        made[0].rename(vk)
+        made[1].rename(params)
+    return params, vk
+
+
 class Programs(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -48,6 +62,8 @@ class Programs(unittest.TestCase):
     def daemon(self, config="", socket="cuzk.sock", **environment):
         """Starts a daemon on a socket of its own and returns it and its address, when it answers. `config` begins in [daemon]."""
         address = f"unix://{self.folder / socket}"
+        if "[journal]" not in config:
+            config += f'\n[journal]\npath = "{self.folder / "journal.db"}"\n'
         path = self.write("cuzk.toml", f'[daemon]\nlisten = "{address}"\n{config}')
         process = subprocess.Popen([BIN / "cuzk-daemon", "--config", path], stderr=subprocess.PIPE, text=True, env={**os.environ, **environment})
         self.addCleanup(lambda: (process.poll() is None and process.kill(), process.wait(), process.stderr.close()))

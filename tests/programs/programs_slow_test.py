@@ -7,7 +7,7 @@ import re
 import tempfile
 import unittest
 
-from harness import C1, DATA, Programs, reference
+from harness import C1, DATA, Programs, development_params, reference
 
 
 def sha256(path):
@@ -67,21 +67,19 @@ class TwoKiB(Programs):
             "window": ("--post", DATA / "sectors/2KiB-v1.0/window.json"),
             "update": ("--update", DATA / "sectors/2KiB/update.json"),
         }
-        for kind in ("winning", "window", "update"):
-            files = [self.folder / f"{kind}.{suffix}" for suffix in ("params", "vk")]
-            self.tool("setup", kind, "--sector-size", "2KiB", "--seed", 1, "--out", files[0], "--vk", files[1])
-        files = "".join(f'"{kind}-2KiB" = "{self.folder / kind}.params"\n' for kind in ("winning", "window", "update"))
+        made = {kind: development_params(kind) for kind in ("winning", "window", "update")}
+        vks = {"porep": self.vk, **{kind: vk for kind, (_, vk) in made.items()}}
+        files = "".join(f'"{kind}-2KiB" = "{params}"\n' for kind, (params, _) in made.items())
         process, address = self.daemon(f'[srs]\nparam_cache = "{self.shared.name}"\n[srs.files]\n"porep-2KiB" = "{self.params}"\n{files}')
         for kind, statement in statements.items():
             proof = self.folder / f"{kind}.proof"
             self.assertEqual(self.tool("prove", "--daemon", address, *statement, "--out", proof)["status"], "COMPLETED", kind)
-            vk = self.vk if kind == "porep" else self.folder / f"{kind}.vk"
-            self.assertTrue(self.tool("verify", *statement, "--vk", vk, "--proof", proof)["valid"], kind)
+            self.assertTrue(self.tool("verify", *statement, "--vk", vks[kind], "--proof", proof)["valid"], kind)
         # As requests bring them: raw vanilla proofs and numbers.
         window = json.loads((DATA / "sectors/2KiB-v1.0/window.json").read_text())
         raw = ("--kind", "window", "--vanilla", DATA / "sectors/2KiB-v1.0/window-559289.vanilla", "--randomness",
                window["randomness"], "--registered-proof", 10)
-        self.assertTrue(self.tool("verify", *raw, "--vk", self.folder / "window.vk", "--proof", self.folder / "window.proof")["valid"])
+        self.assertTrue(self.tool("verify", *raw, "--vk", vks["window"], "--proof", self.folder / "window.proof")["valid"])
         self.assertEqual(self.tool("status", "--daemon", address)["total_proofs_completed"], "4")
         self.stop(process)
 

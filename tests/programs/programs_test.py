@@ -200,6 +200,20 @@ class Daemon(Programs):
         self.assertFalse(sock.exists())
         self.fault(4, "status", "--daemon", address)
 
+    def test_journals_that_cannot_be_used(self):
+        def config(journal):
+            return self.write("other.toml", f'[daemon]\nlisten = "localhost:0"\n[journal]\n{journal}\n')
+
+        damaged = self.write("damaged.db", "x" * 20000)
+        message = self.fault(3, "--config", config(f'path = "{damaged}"'), program="cuzk-daemon")
+        self.assertIn(f"journal '{damaged}': file is not a database; move the file away", message)
+        self.assertEqual(damaged.read_bytes(), b"x" * 20000, "it is evidence")
+        process, _ = self.daemon()
+        self.assertIn("another process uses it", self.fault(4, "--config", config(f'path = "{self.folder}/journal.db"'), program="cuzk-daemon"))
+        self.stop(process)
+        process, _ = self.daemon(f'[journal]\nenabled = false\npath = "{damaged}"\n')
+        self.stop(process)
+
     def test_stale_socket_and_interrupt(self):
         stale = socket.socket(socket.AF_UNIX)
         stale.bind(str(self.folder / "cuzk.sock"))
