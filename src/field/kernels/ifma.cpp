@@ -7,6 +7,7 @@
 
 #include <immintrin.h>
 
+#include <algorithm>
 #include <utility>
 
 // Everything from here to the end of the region is compiled for AVX-512 and has internal linkage, so none of it can be

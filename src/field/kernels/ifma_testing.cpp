@@ -1,5 +1,6 @@
 // The vector code of field/kernels/ifma.cpp with its lanes in plain C++, so that tests run it on every machine.
 
+#include <algorithm>
 #include <functional>
 #include <utility>
 

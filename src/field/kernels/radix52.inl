@@ -28,6 +28,19 @@ CUZK_INLINE inline void unrolled(Body body) {
   (std::make_index_sequence<N>{});
 }
 
+template <size_t kCount>
+struct Constant {
+  uint64_t limb[kCount];
+};
+template <size_t kCount, size_t N>
+constexpr Constant<kCount> split(const std::array<uint64_t, N>& words) {
+  Constant<kCount> out{};
+  for (size_t bit = 0; bit < 64 * N; bit++) {
+    out.limb[bit / kRadixBits] |= (words[bit / 64] >> (bit % 64) & 1) << (bit % kRadixBits);
+  }
+  return out;
+}
+
 // Eight elements, canonical, in L limbs of 52 bits.
 template <class F>
 struct Vector {
@@ -36,17 +49,7 @@ struct Vector {
   static constexpr size_t L = (64 * N + kRadixBits - 1) / kRadixBits;  // 5 for Fr, 8 for Fp
   static constexpr unsigned kSpareBits = kRadixBits * L - 64 * N;
   static constexpr uint64_t kInverse = F::kInv & kRadixMask;  // -p^-1 mod 2^52
-  template <size_t kCount>
-  struct Constant {
-    uint64_t limb[kCount];
-  };
-  static constexpr Constant<L> kModulus = [] {
-    Constant<L> out{};
-    for (size_t bit = 0; bit < 64 * N; bit++) {
-      out.limb[bit / kRadixBits] |= (F::kModulus[bit / 64] >> (bit % 64) & 1) << (bit % kRadixBits);
-    }
-    return out;
-  }();
+  static constexpr Constant<L> kModulus = split<L>(F::kModulus);
   static constexpr Constant<2 * L> kSquare = [] {  // p^2 2^kSpareBits
     Constant<2 * L> out{};
     for (size_t i = 0; i < L; i++) {
@@ -176,9 +179,12 @@ struct Vector {
       return out;
     }
     // The value times 2^(-52 L), canonical, for a value up to 6 p^2 2^kSpareBits: below p + 6 p^2/2^(64 N) < 2p before
-    // the last step. Round i adds m p 2^(52 i), which makes limb i a multiple of 2^52: its low part need not be
-    // computed, as the carry is one more than limb i's own exactly where its low part is not zero.
-    CUZK_INLINE Vector reduce() const {
+    // the last step.
+    CUZK_INLINE Vector reduce() const { return reduced(divided()); }
+    // The value times 2^(-52 L), plus at most p; its limbs carry nothing yet. Round i adds m p 2^(52 i), which makes
+    // limb i a multiple of 2^52: its low part need not be computed, as the carry is one more than limb i's own exactly
+    // where its low part is not zero.
+    CUZK_INLINE Vector divided() const {
       const Lanes mask = broadcast(kRadixMask), inverse = broadcast(kInverse);
       Wide t = *this;
       unrolled<L>([&](auto i) CUZK_INLINE {
@@ -190,18 +196,29 @@ struct Vector {
       });
       Vector out;
       unrolled<L>([&](auto i) CUZK_INLINE { out.limb[i] = t.limb[L + i]; });
-      return reduced(out);
+      return out;
     }
   };
   // Montgomery multiplication here divides by 2^(52 L) in place of 2^(64 N); a factor times 2^kSpareBits makes up for
   // it. Below 2p before, it is below 2^(52 L) after.
-  CUZK_INLINE Wide product(const Vector& o) const {
-    const Vector b = o.template scaled<kSpareBits>();
+  CUZK_INLINE Wide product(const Vector& o) const { return plain_product(o.template scaled<kSpareBits>()); }
+  CUZK_INLINE Wide plain_product(const Vector& o) const {
     Wide t = Wide::zero();
     unrolled<L>([&](auto i) CUZK_INLINE {
-      unrolled<L>([&](auto j) CUZK_INLINE { t.template accumulate<i + j>(limb[i], b.limb[j]); });
+      unrolled<L>([&](auto j) CUZK_INLINE { t.template accumulate<i + j>(limb[i], o.limb[j]); });
     });
     return t;
+  }
+
+  // The same value in limbs below 2^52.
+  CUZK_INLINE Vector carried() const {
+    const Lanes mask = broadcast(kRadixMask);
+    Vector out = *this;
+    unrolled<L - 1>([&](auto i) CUZK_INLINE {
+      out.limb[i + 1] = add(out.limb[i + 1], shift_right_signed(out.limb[i], kRadixBits));
+      out.limb[i] = bit_and(out.limb[i], mask);
+    });
+    return out;
   }
 
  private:
@@ -216,16 +233,6 @@ struct Vector {
                     CUZK_INLINE { out.limb[i] = add(subtract(limb[i], o.limb[i]), broadcast(kModulus.limb[i])); });
     return out;
   }
-  // The same value in limbs below 2^52.
-  CUZK_INLINE Vector carried() const {
-    const Lanes mask = broadcast(kRadixMask);
-    Vector out = *this;
-    unrolled<L - 1>([&](auto i) CUZK_INLINE {
-      out.limb[i + 1] = add(out.limb[i + 1], shift_right_signed(out.limb[i], kRadixBits));
-      out.limb[i] = bit_and(out.limb[i], mask);
-    });
-    return out;
-  }
   // The value times 2^kBits, in limbs below 2^52 as before.
   template <unsigned kBits>
   CUZK_INLINE Vector scaled() const {
@@ -236,6 +243,132 @@ struct Vector {
       out.limb[i + 1] = or_and(shift_left(limb[i + 1], kBits), shift_right(limb[i], kRadixBits - kBits), mask);
     });
     return out;
+  }
+};
+
+// What transform.inl asks for. A product with a factor that many rows share costs 60 multiplications instead of 100:
+// the factor w comes as w 2^(52 (i + 1)) mod p for each limb i of the row, so that the sum of the products of limbs is
+// only one limb too long.
+using FrVector = Vector<Fr>;
+struct Factor {
+  Constant<FrVector::L> shifted[FrVector::L];
+};
+constexpr Fr shift_of_limb(size_t i) { return Fr::from_raw(limbs::power_of_two(kRadixBits * (i + 1), Fr::kModulus)); }
+inline Factor factor_of(const Fr& value) {
+  static constexpr Fr kShifts[] = {shift_of_limb(0), shift_of_limb(1), shift_of_limb(2), shift_of_limb(3),
+                                   shift_of_limb(4)};
+  Factor out;
+  for (size_t i = 0; i < FrVector::L; i++) out.shifted[i] = split<FrVector::L>((value * kShifts[i]).raw());
+  return out;
+}
+
+// Eight values below 2^(52 L) = 35.3p. Limbs may be of any size and sign: only a factor needs them in digits.
+struct Row {
+  static constexpr size_t L = FrVector::L;
+  FrVector value;
+
+  CUZK_INLINE static Row filled(const Fr& element) {
+    const Constant<L> limbs_of_it = split<L>(element.raw());
+    Row out;
+    unrolled<L>([&](auto i) CUZK_INLINE { out.value.limb[i] = broadcast(limbs_of_it.limb[i]); });
+    return out;
+  }
+  CUZK_INLINE static Row load(const Fr* from, size_t stride, size_t columns) {
+    return {FrVector::load(from, columns, stride)};
+  }
+  CUZK_INLINE void store(Fr* to, size_t stride, size_t columns) const {
+    FrVector::reduced(settled().value).store(to, columns, stride);
+  }
+  // Powers are below 1.01p and carry another factor 2^4, so the result is below 1.03p where the row is below p and
+  // below 2p where it is below 34p.
+  CUZK_INLINE Row scaled(const Row& powers) const { return {digits().value.plain_product(powers.value).divided()}; }
+  CUZK_INLINE void store_scaled(const Row& powers, Fr* to, size_t stride, size_t columns) const {
+    FrVector::reduced(scaled(powers).value).store(to, columns, stride);
+  }
+
+  // Below 1.01p: less q p, where q is the quotient by p of the value rounded down to 2^208, or one less.
+  CUZK_INLINE Row settled() const {
+    constexpr unsigned kShift = 46;
+    constexpr auto kQuotient =
+        static_cast<uint64_t>((uint128_t{1} << (kRadixBits + kShift)) / (FrVector::kModulus.limb[L - 1] + 1));
+    const Lanes q = shift_right(madd_high(zeros(), digits().value.limb[L - 1], broadcast(kQuotient)), kShift);
+    Row out;
+    unrolled<L>([&](auto i) CUZK_INLINE {
+      Lanes multiple = madd_low(zeros(), q, broadcast(FrVector::kModulus.limb[i]));
+      if constexpr (i > 0) multiple = madd_high(multiple, q, broadcast(FrVector::kModulus.limb[i - 1]));
+      out.value.limb[i] = subtract(value.limb[i], multiple);
+    });
+    return out;
+  }
+  // Limbs whose low 52 bits are the digits of the value, which is all that a product looks at.
+  CUZK_INLINE Row digits() const {
+    Row out = *this;
+    unrolled<L - 1>([&](auto i) CUZK_INLINE {
+      out.value.limb[i + 1] = add(out.value.limb[i + 1], shift_right_signed(out.value.limb[i], kRadixBits));
+    });
+    return out;
+  }
+
+  // Of values below 2^level 1.03p.
+  CUZK_INLINE static void first_butterfly(Row& lo, Row& hi, unsigned level) {
+    plus_minus(lo, hi, lo, hi, (1 << level) + 1);
+  }
+  CUZK_INLINE static void butterfly(Row& lo, Row& hi, const Factor& w) {
+    const Row product = hi.times([&](auto i, auto j) CUZK_INLINE { return broadcast(w.shifted[i].limb[j]); });
+    plus_minus(lo, hi, lo, product, 6);
+  }
+  // (a + b, a - b + multiple p)
+  CUZK_INLINE static void plus_minus(Row& sum, Row& difference, Row a, Row b, unsigned multiple) {
+    unrolled<L>([&](auto i) CUZK_INLINE {
+      const Lanes p = broadcast(multiple * FrVector::kModulus.limb[i]);
+      sum.value.limb[i] = add(a.value.limb[i], b.value.limb[i]);
+      difference.value.limb[i] = add(subtract(a.value.limb[i], b.value.limb[i]), p);
+    });
+  }
+
+  // The product with a factor, whose limb j times 2^(52 (i + 1)) mod p is word(i, j): below 6p.
+  template <class Word>
+  CUZK_INLINE Row times(Word word) const {
+    const Row a = digits();
+    Lanes t[L + 1];
+    unrolled<L + 1>([&](auto i) CUZK_INLINE { t[i] = zeros(); });
+    const auto accumulate = [&](auto j, Lanes x, Lanes y) CUZK_INLINE {
+      t[j] = madd_low(t[j], x, y);
+      t[j + 1] = madd_high(t[j + 1], x, y);
+    };
+    unrolled<L>([&](auto i) CUZK_INLINE {
+      unrolled<L>([&](auto j) CUZK_INLINE { accumulate(j, a.value.limb[i], word(i, j)); });
+    });
+    // One round of Wide::divided.
+    const Lanes m = madd_low(zeros(), t[0], broadcast(FrVector::kInverse));
+    const Lanes carry = shift_right(add(t[0], broadcast(kRadixMask)), kRadixBits);
+    t[1] = madd_high(add(t[1], carry), m, broadcast(FrVector::kModulus.limb[0]));
+    unrolled<L - 1>([&](auto j) CUZK_INLINE {
+      accumulate(std::integral_constant<size_t, j + 1>(), m, broadcast(FrVector::kModulus.limb[j + 1]));
+    });
+    Row out;
+    unrolled<L>([&](auto i) CUZK_INLINE { out.value.limb[i] = t[i + 1]; });
+    return out;
+  }
+};
+
+struct RowFactor {
+  FrVector values, shifted[FrVector::L];
+
+  explicit RowFactor(const Fr* columns) : values(FrVector::load(columns, FrVector::kWidth)) { shift(); }
+  void square() {
+    values = values.square();
+    shift();
+  }
+  static Row one(const Fr& scale) { return Row::filled(scale * Fr::from_u64(16)); }
+  CUZK_INLINE Row times(const Row& row) const {
+    const Row product = row.times([this](auto i, auto j) CUZK_INLINE { return shifted[i].limb[j]; });
+    return {product.settled().value.carried()};
+  }
+
+ private:
+  void shift() {
+    for (size_t i = 0; i < FrVector::L; i++) shifted[i] = values * Row::filled(shift_of_limb(i)).value;
   }
 };
 
