@@ -18,7 +18,9 @@ namespace cuzk {
 struct FrTile {
   static constexpr size_t kColumns = 8;
   static constexpr unsigned kMaxLog2Rows = 10;
-  static constexpr size_t kMaxRowWords = 40, kMaxWords = kMaxRowWords << kMaxLog2Rows;
+  static constexpr size_t kMaxRowWords = 40;
+  // Words of powers, and of scratch, which has gaps between blocks of 2^5 rows.
+  static constexpr size_t kMaxWords = kMaxRowWords << kMaxLog2Rows, kMaxScratchWords = kMaxWords + (kMaxWords >> 5);
 
   Fr* origin;
   size_t row_stride, column_stride;
@@ -26,7 +28,8 @@ struct FrTile {
   unsigned log2_rows;
   const uint64_t* factors;  // the roots of unity, as Kernels::fr_factors makes them
   const uint64_t* powers;   // as Kernels::fr_powers makes them; null where all are one
-  uint64_t* scratch;        // fr_row_words << log2_rows words
+  uint64_t* scratch;        // kMaxScratchWords words
+  const Fr* next;           // origin of the tile that comes after this one, of the same shape; null where there is none
 };
 
 struct Kernels {

@@ -157,7 +157,7 @@ class Tile : public Kernel {
     const auto bases = samples<Fr>(FrTile::kColumns, random_);
     const Fr scale = sample<Fr>(random_), w = fr_root_of_unity(log2_rows);
     const Words made = factors(log2_rows, evaluate), powers = words(k_.fr_row_words << log2_rows),
-                scratch = words(k_.fr_row_words << log2_rows);
+                scratch = words(FrTile::kMaxScratchWords);
     k_.fr_powers(powers.get(), log2_rows, bases.data(), scale);
     (evaluate ? k_.fr_evaluate : k_.fr_interpolate)({.origin = data.data(),
                                                      .row_stride = row_stride,
@@ -166,7 +166,8 @@ class Tile : public Kernel {
                                                      .log2_rows = log2_rows,
                                                      .factors = made.get(),
                                                      .powers = with_powers ? powers.get() : nullptr,
-                                                     .scratch = scratch.get()});
+                                                     .scratch = scratch.get(),
+                                                     .next = data.data()});
     auto expected = before;
     for (size_t c = 0; c < columns; c++) {
       const auto power = [&](size_t q) { return with_powers ? scale * bases[c].pow(q) : Fr::one(); };
@@ -204,7 +205,7 @@ TEST_P(Tile, TransformsOfTheLargestValues) {
     for (const bool evaluate : {false, true}) {
       std::vector<Fr> data(rows * FrTile::kColumns, largest());
       const std::vector<Fr> ones(FrTile::kColumns, Fr::one());
-      const Words made = factors(log2_rows, evaluate), scratch = words(k_.fr_row_words << log2_rows),
+      const Words made = factors(log2_rows, evaluate), scratch = words(FrTile::kMaxScratchWords),
                   powers = words(k_.fr_row_words << log2_rows);
       k_.fr_powers(powers.get(), log2_rows, ones.data(), Fr::one());
       (evaluate ? k_.fr_evaluate : k_.fr_interpolate)({.origin = data.data(),
@@ -214,7 +215,8 @@ TEST_P(Tile, TransformsOfTheLargestValues) {
                                                        .log2_rows = log2_rows,
                                                        .factors = made.get(),
                                                        .powers = powers.get(),
-                                                       .scratch = scratch.get()});
+                                                       .scratch = scratch.get(),
+                                                       .next = data.data()});
       std::vector<Fr> expected(data.size());
       std::fill_n(expected.begin(), FrTile::kColumns, largest() * Fr::from_u64(rows));
       ASSERT_EQ(data, expected) << log2_rows;

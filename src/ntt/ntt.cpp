@@ -105,7 +105,7 @@ void Domain::run_pass(const Pass& pass, Direction direction, Points points, std:
   // Tiles of the same columns in all blocks follow each other, because they share their powers.
   const size_t tiles = size() / (rows * width);
   pool.for_each_chunk(tiles, std::max<size_t>(1, tiles / (16 * pool.threads())), [&](size_t begin, size_t end) {
-    alignas(64) uint64_t scratch[FrTile::kMaxWords], powers[FrTile::kMaxWords];
+    alignas(64) uint64_t scratch[FrTile::kMaxScratchWords], powers[FrTile::kMaxWords];
     size_t group_of_powers = tiles;
     for (size_t index = begin; index < end; index++) {
       const size_t group = one_column ? 0 : index / blocks;
@@ -122,12 +122,13 @@ void Domain::run_pass(const Pass& pass, Direction direction, Points points, std:
                   .factors = factors_[direction].data(),
                   .powers = has_powers ? powers : nullptr,
                   .scratch = scratch};
-      if (one_column) {
-        tile.origin = &data[index * width * block], tile.row_stride = 1, tile.column_stride = block;
-      } else {
-        tile.origin = &data[index % blocks * block + group * width];
-        tile.row_stride = pass.columns, tile.column_stride = 1;
-      }
+      const auto origin = [&](size_t i) {
+        return one_column ? &data[i * width * block] : &data[i % blocks * block + i / blocks * width];
+      };
+      tile.origin = origin(index);
+      tile.next = index + 1 < end ? origin(index + 1) : nullptr;
+      tile.row_stride = one_column ? 1 : pass.columns;
+      tile.column_stride = one_column ? block : 1;
       transform(tile);
     }
   });

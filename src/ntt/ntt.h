@@ -25,7 +25,7 @@ class Domain {
  public:
   static constexpr unsigned kMaxLog2Size = kFrTwoAdicity;
   // Each thread of a transform uses this much of its stack.
-  static constexpr size_t kStackBytes = 2 * FrTile::kMaxWords * sizeof(uint64_t);
+  static constexpr size_t kStackBytes = (FrTile::kMaxWords + FrTile::kMaxScratchWords) * sizeof(uint64_t);
 
   // log2_size in [0, 32].
   Domain(unsigned log2_size, exec::Pool& pool);

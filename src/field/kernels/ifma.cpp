@@ -43,6 +43,7 @@ CUZK_INLINE inline Lanes shift_left(Lanes a, unsigned bits) { return _mm512_slli
 CUZK_INLINE inline Lanes shift_right(Lanes a, unsigned bits) { return _mm512_srli_epi64(a, bits); }
 CUZK_INLINE inline Lanes shift_right_signed(Lanes a, unsigned bits) { return _mm512_srai_epi64(a, bits); }
 CUZK_INLINE inline Mask is_negative(Lanes a) { return _mm512_cmplt_epi64_mask(a, zeros()); }
+CUZK_INLINE inline bool all_negative(Lanes a) { return is_negative(a) == 0xff; }
 CUZK_INLINE inline Lanes select(Mask mask, Lanes set, Lanes clear) { return _mm512_mask_mov_epi64(clear, mask, set); }
 
 template <size_t N, class Body>

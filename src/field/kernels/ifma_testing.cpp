@@ -63,6 +63,9 @@ Lanes madd_high(Lanes sum, Lanes a, Lanes b) {
 Mask is_negative(Lanes a) {
   return each([](uint64_t x) { return static_cast<int64_t>(x) < 0; }, a);
 }
+bool all_negative(Lanes a) {
+  return std::all_of(a.lane, a.lane + 8, [](uint64_t x) { return static_cast<int64_t>(x) < 0; });
+}
 Lanes select(Mask mask, Lanes set, Lanes clear) {
   return each([](bool m, uint64_t x, uint64_t y) { return m ? x : y; }, mask, set, clear);
 }

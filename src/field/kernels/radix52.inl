@@ -6,7 +6,7 @@
 //     broadcast(word), zeros(), add(a, b), subtract(a, b), bit_and(a, b), bit_or(a, b), or_and(a, b, c) = (a | b) & c,
 //     shift_left(a, bits), shift_right(a, bits), shift_right_signed(a, bits), bits from 0 to 63,
 //     madd_low(sum, a, b), madd_high(sum, a, b)   sum + the low or high 52 bits of the product of a and b mod 2^52
-//   Mask is_negative(a), Lanes select(mask, where set, where clear)
+//   Mask is_negative(a), bool all_negative(a), Lanes select(mask, where set, where clear)
 //   load4(from, pitch, out)         four words each of eight elements `pitch` words apart, word by word; the elements
 //   may
 //                                   be in any order, the same in all of these
@@ -35,8 +35,10 @@ struct Constant {
 template <size_t kCount, size_t N>
 constexpr Constant<kCount> split(const std::array<uint64_t, N>& words) {
   Constant<kCount> out{};
-  for (size_t bit = 0; bit < 64 * N; bit++) {
-    out.limb[bit / kRadixBits] |= (words[bit / 64] >> (bit % 64) & 1) << (bit % kRadixBits);
+  for (size_t i = 0; i < kCount; i++) {
+    const size_t word = kRadixBits * i / 64, shift = kRadixBits * i % 64;
+    const uint64_t next = word + 1 < N && shift > 0 ? words[word + 1] << (64 - shift) : 0;
+    out.limb[i] = (words[word] >> shift | next) & kRadixMask;
   }
   return out;
 }
@@ -253,10 +255,13 @@ using FrVector = Vector<Fr>;
 struct Factor {
   Constant<FrVector::L> shifted[FrVector::L];
 };
-constexpr Fr shift_of_limb(size_t i) { return Fr::from_raw(limbs::power_of_two(kRadixBits * (i + 1), Fr::kModulus)); }
+constexpr std::array<Fr, FrVector::L> kShifts = [] {  // the elements with the representation 2^(52 (i + 1))
+  std::array<Fr, FrVector::L> out;
+  for (size_t i = 0; i < out.size(); i++)
+    out[i] = Fr::from_raw(limbs::power_of_two(kRadixBits * (i + 1), Fr::kModulus));
+  return out;
+}();
 inline Factor factor_of(const Fr& value) {
-  static constexpr Fr kShifts[] = {shift_of_limb(0), shift_of_limb(1), shift_of_limb(2), shift_of_limb(3),
-                                   shift_of_limb(4)};
   Factor out;
   for (size_t i = 0; i < FrVector::L; i++) out.shifted[i] = split<FrVector::L>((value * kShifts[i]).raw());
   return out;
@@ -277,11 +282,17 @@ struct Row {
     return {FrVector::load(from, columns, stride)};
   }
   CUZK_INLINE void store(Fr* to, size_t stride, size_t columns) const {
-    FrVector::reduced(settled().value).store(to, columns, stride);
+    FrVector out = settled().value.carried();  // hardly ever p or more
+    if (!all_negative(subtract(out.limb[L - 1], broadcast(FrVector::kModulus.limb[L - 1])))) {
+      out = FrVector::reduced(out);
+    }
+    out.store(to, columns, stride);
   }
   // Powers are below 1.01p and carry another factor 2^4, so the result is below 1.03p where the row is below p and
   // below 2p where it is below 34p.
-  CUZK_INLINE Row scaled(const Row& powers) const { return {digits().value.plain_product(powers.value).divided()}; }
+  CUZK_INLINE Row scaled(const Row& powers) const {
+    return {digits().value.plain_product(powers.digits().value).divided()};
+  }
   CUZK_INLINE void store_scaled(const Row& powers, Fr* to, size_t stride, size_t columns) const {
     FrVector::reduced(scaled(powers).value).store(to, columns, stride);
   }
@@ -302,9 +313,10 @@ struct Row {
   }
   // Limbs whose low 52 bits are the digits of the value, which is all that a product looks at.
   CUZK_INLINE Row digits() const {
-    Row out = *this;
+    Row out;
+    out.value.limb[0] = value.limb[0];
     unrolled<L - 1>([&](auto i) CUZK_INLINE {
-      out.value.limb[i + 1] = add(out.value.limb[i + 1], shift_right_signed(out.value.limb[i], kRadixBits));
+      out.value.limb[i + 1] = add(value.limb[i + 1], shift_right_signed(out.value.limb[i], kRadixBits));
     });
     return out;
   }
@@ -362,13 +374,12 @@ struct RowFactor {
   }
   static Row one(const Fr& scale) { return Row::filled(scale * Fr::from_u64(16)); }
   CUZK_INLINE Row times(const Row& row) const {
-    const Row product = row.times([this](auto i, auto j) CUZK_INLINE { return shifted[i].limb[j]; });
-    return {product.settled().value.carried()};
+    return row.times([this](auto i, auto j) CUZK_INLINE { return shifted[i].limb[j]; }).settled();
   }
 
  private:
   void shift() {
-    for (size_t i = 0; i < FrVector::L; i++) shifted[i] = values * Row::filled(shift_of_limb(i)).value;
+    for (size_t i = 0; i < FrVector::L; i++) shifted[i] = values * Row::filled(kShifts[i]).value;
   }
 };
 

@@ -32,48 +32,87 @@ inline void fr_powers(uint64_t* out, unsigned log2_rows, const Fr* bases, const 
   }
 }
 
-// Two groups of levels, so that the rows of a group stay in the first-level cache: blocks of rows, then rows far apart.
-inline void evaluate_rows(Row* rows, unsigned log2_rows, const Factor* factors) {
-  const size_t count = size_t{1} << log2_rows, near = size_t{1} << std::min(log2_rows, kGroup);
-  for (size_t block = 0; block < count; block += near) {
+// Rows in blocks, with a gap after each of more than one row: a distance of 2^5 rows would bring all rows of a group
+// into the same few sets of the first-level cache.
+struct Rows {
+  Row* first;
+  unsigned log2_block;
+  size_t block, pitch;
+
+  Rows(const FrTile& tile, unsigned log2_rows_of_block)
+      : first(reinterpret_cast<Row*>(tile.scratch)),
+        log2_block(log2_rows_of_block),
+        block(size_t{1} << log2_block),
+        pitch(block | 1) {}
+  Row& operator[](size_t r) const { return first[(r >> log2_block) * pitch + (r & (block - 1))]; }
+};
+
+// Asks for rows of the next tile, a share of them at each of `shares` places of the work on this one.
+inline void prefetch_share(const FrTile& tile, size_t share, size_t shares) {
+  if (tile.next == nullptr) return;
+  constexpr size_t kLine = 64 / sizeof(Fr);
+  const size_t rows = (size_t{1} << tile.log2_rows) / shares;
+  for (size_t r = share * rows; r < (share + 1) * rows; r += tile.row_stride == 1 ? kLine : 1) {
+    for (size_t c = 0; c < tile.columns; c += tile.column_stride == 1 ? kLine : 1) {
+      __builtin_prefetch(tile.next + r * tile.row_stride + c * tile.column_stride);
+    }
+  }
+}
+
+// Two groups of levels, so that the rows of a group stay in the first-level cache: those of a block, then those at the
+// same place of all blocks. A distance h in the second group is one of so many blocks.
+inline void evaluate_rows(const FrTile& tile, const Rows& rows, size_t blocks) {
+  const Factor* factors = reinterpret_cast<const Factor*>(tile.factors);
+  for (size_t b = 0; b < blocks; b++) {
+    Row* const block = rows.first + b * rows.pitch;
     unsigned level = 0;
-    for (size_t h = 1; h < near; h *= 2, level++) {
-      for (Row* lo = rows + block; lo < rows + block + near; lo += 2 * h) {
+    for (size_t h = 1; h < rows.block; h *= 2, level++) {
+      for (Row* lo = block; lo < block + rows.block; lo += 2 * h) {
         Row::first_butterfly(lo[0], lo[h], level);
         for (size_t i = 1; i < h; i++) Row::butterfly(lo[i], lo[h + i], factors[h - 1 + i]);
       }
     }
   }
-  for (size_t first = 0; first < near; first++) {
-    for (size_t h = near; h < count; h *= 2) {
-      for (Row* lo = rows; lo < rows + count; lo += 2 * h) {
-        for (size_t i = first; i < h; i += near) {
-          if (h == near) lo[i] = lo[i].settled();
-          Row::butterfly(lo[i], lo[h + i], factors[h - 1 + i]);
+  for (size_t place = 0; place < rows.block; place++) {
+    prefetch_share(tile, place, rows.block);
+    for (size_t h = 1; h < blocks; h *= 2) {
+      const Factor* w = factors + h * rows.block - 1 + place;
+      for (size_t b = 0; b < blocks; b += 2 * h) {
+        for (size_t i = 0; i < h; i++) {
+          Row &lo = rows.first[(b + i) * rows.pitch + place], &hi = rows.first[(b + h + i) * rows.pitch + place];
+          if (h == 1) lo = lo.settled();
+          Row::butterfly(lo, hi, w[i * rows.block]);
         }
       }
     }
   }
 }
-// Rows far apart, then blocks of rows.
-inline void interpolate_rows(Row* rows, unsigned log2_rows, const Factor* factors) {
-  const size_t count = size_t{1} << log2_rows, far = count >> std::min(log2_rows, kGroup);
-  for (size_t first = 0; first < far; first++) {
+// The same place of all blocks, then each block.
+inline void interpolate_rows(const FrTile& tile, const Rows& rows, size_t blocks) {
+  const Factor* factors = reinterpret_cast<const Factor*>(tile.factors);
+  for (size_t place = 0; place < rows.block; place++) {
+    prefetch_share(tile, place, rows.block);
     unsigned level = 0;
-    for (size_t h = count / 2; h >= far; h /= 2, level++) {
-      for (size_t i = first; i < h; i += far) Row::first_butterfly(rows[i], rows[h + i], level);
-      const Factor* w = factors + 1;
-      for (Row* lo = rows + 2 * h; lo < rows + count; lo += 2 * h, w++) {
-        for (size_t i = first; i < h; i += far) Row::butterfly(lo[i], lo[h + i], *w);
+    for (size_t h = blocks / 2; h > 0; h /= 2, level++) {
+      for (size_t b = 0; b < blocks; b += 2 * h) {
+        for (size_t i = 0; i < h; i++) {
+          Row &lo = rows.first[(b + i) * rows.pitch + place], &hi = rows.first[(b + h + i) * rows.pitch + place];
+          if (b == 0) {
+            Row::first_butterfly(lo, hi, level);
+          } else {
+            Row::butterfly(lo, hi, factors[b / (2 * h)]);
+          }
+        }
       }
     }
   }
-  for (size_t block = 0; block < count; block += far) {
-    for (size_t h = far / 2; h > 0; h /= 2) {
-      const Factor* w = factors + block / (2 * h);
-      for (Row* lo = rows + block; lo < rows + block + far; lo += 2 * h, w++) {
+  for (size_t b = 0; b < blocks; b++) {
+    Row* const block = rows.first + b * rows.pitch;
+    for (size_t h = rows.block / 2; h > 0; h /= 2) {
+      const Factor* w = factors + b * rows.block / (2 * h);
+      for (Row* lo = block; lo < block + rows.block; lo += 2 * h, w++) {
         for (size_t i = 0; i < h; i++) {
-          if (h == far / 2) lo[i] = lo[i].settled();
+          if (h == rows.block / 2) lo[i] = lo[i].settled();
           Row::butterfly(lo[i], lo[h + i], *w);
         }
       }
@@ -82,25 +121,27 @@ inline void interpolate_rows(Row* rows, unsigned log2_rows, const Factor* factor
 }
 
 inline void fr_evaluate(const FrTile& tile) {
-  Row* rows = reinterpret_cast<Row*>(tile.scratch);
+  const size_t count = size_t{1} << tile.log2_rows;
+  const Rows rows(tile, std::min(tile.log2_rows, kGroup));
   const Row* powers = reinterpret_cast<const Row*>(tile.powers);
-  for (size_t r = 0; r < size_t{1} << tile.log2_rows; r++) {
+  for (size_t r = 0; r < count; r++) {
     const Row row = Row::load(tile.origin + r * tile.row_stride, tile.column_stride, tile.columns);
     rows[r] = powers ? row.scaled(powers[r]) : row;
   }
-  evaluate_rows(rows, tile.log2_rows, reinterpret_cast<const Factor*>(tile.factors));
-  for (size_t r = 0; r < size_t{1} << tile.log2_rows; r++) {
+  evaluate_rows(tile, rows, count / rows.block);
+  for (size_t r = 0; r < count; r++) {
     rows[r].store(tile.origin + r * tile.row_stride, tile.column_stride, tile.columns);
   }
 }
 inline void fr_interpolate(const FrTile& tile) {
-  Row* rows = reinterpret_cast<Row*>(tile.scratch);
+  const size_t count = size_t{1} << tile.log2_rows;
+  const Rows rows(tile, tile.log2_rows - std::min(tile.log2_rows, kGroup));
   const Row* powers = reinterpret_cast<const Row*>(tile.powers);
-  for (size_t r = 0; r < size_t{1} << tile.log2_rows; r++) {
+  for (size_t r = 0; r < count; r++) {
     rows[r] = Row::load(tile.origin + r * tile.row_stride, tile.column_stride, tile.columns);
   }
-  interpolate_rows(rows, tile.log2_rows, reinterpret_cast<const Factor*>(tile.factors));
-  for (size_t r = 0; r < size_t{1} << tile.log2_rows; r++) {
+  interpolate_rows(tile, rows, count / rows.block);
+  for (size_t r = 0; r < count; r++) {
     Fr* to = tile.origin + r * tile.row_stride;
     if (powers) {
       rows[r].store_scaled(powers[r], to, tile.column_stride, tile.columns);
