@@ -29,7 +29,11 @@ struct FrTile {
   const uint64_t* factors;  // the roots of unity, as Kernels::fr_factors makes them
   const uint64_t* powers;   // as Kernels::fr_powers makes them; null where all are one
   uint64_t* scratch;        // kMaxScratchWords words
-  const Fr* next;           // origin of the tile that comes after this one, of the same shape; null where there is none
+  // Reading ahead: the origin of the tile that comes after this one, of the same shape, or null; room for its
+  // kColumns << log2_rows elements; and whether those of this tile are there.
+  const Fr* next;
+  Fr* ahead;
+  bool is_ahead;
 };
 
 struct Kernels {

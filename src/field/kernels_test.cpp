@@ -146,7 +146,8 @@ class Tile : public Kernel {
     return out;
   }
 
-  void expect_transform(unsigned log2_rows, size_t columns, bool by_blocks, bool with_powers, bool evaluate) {
+  void expect_transform(unsigned log2_rows, size_t columns, bool by_blocks, bool with_powers, bool evaluate,
+                        bool is_ahead) {
     const size_t rows = size_t{1} << log2_rows;
     const size_t row_stride = by_blocks ? 1 : columns + 3, column_stride = by_blocks ? rows + 5 : 1;
     auto data = samples<Fr>((rows - 1) * row_stride + (columns - 1) * column_stride + 1, random_);
@@ -159,15 +160,26 @@ class Tile : public Kernel {
     const Words made = factors(log2_rows, evaluate), powers = words(k_.fr_row_words << log2_rows),
                 scratch = words(FrTile::kMaxScratchWords);
     k_.fr_powers(powers.get(), log2_rows, bases.data(), scale);
-    (evaluate ? k_.fr_evaluate : k_.fr_interpolate)({.origin = data.data(),
-                                                     .row_stride = row_stride,
-                                                     .column_stride = column_stride,
-                                                     .columns = columns,
-                                                     .log2_rows = log2_rows,
-                                                     .factors = made.get(),
-                                                     .powers = with_powers ? powers.get() : nullptr,
-                                                     .scratch = scratch.get(),
-                                                     .next = data.data()});
+    std::vector<Fr> ahead(FrTile::kColumns << log2_rows), other = before;
+    FrTile tile{.origin = data.data(),
+                .row_stride = row_stride,
+                .column_stride = column_stride,
+                .columns = columns,
+                .log2_rows = log2_rows,
+                .factors = made.get(),
+                .powers = with_powers ? powers.get() : nullptr,
+                .scratch = scratch.get()};
+    const auto transform = evaluate ? k_.fr_evaluate : k_.fr_interpolate;
+    if (is_ahead) {  // read while another tile is transformed, and gone from its place afterwards
+      FrTile earlier = tile;
+      earlier.origin = other.data(), earlier.next = data.data(), earlier.ahead = ahead.data();
+      transform(earlier);
+      for (size_t c = 0; c < columns; c++) {
+        for (size_t r = 0; r < rows; r++) data[r * row_stride + c * column_stride] = Fr::zero();
+      }
+      tile.ahead = ahead.data(), tile.is_ahead = true;
+    }
+    transform(tile);
     auto expected = before;
     for (size_t c = 0; c < columns; c++) {
       const auto power = [&](size_t q) { return with_powers ? scale * bases[c].pow(q) : Fr::one(); };
@@ -191,8 +203,8 @@ TEST_P(Tile, Transforms) {
   for (unsigned log2_rows = 0; log2_rows <= FrTile::kMaxLog2Rows; log2_rows++) {
     for (size_t columns : {1, 3, 8}) {
       if (log2_rows > 6 && columns != 8) continue;
-      for (unsigned choice = 0; choice < 8; choice++) {
-        expect_transform(log2_rows, columns, choice & 1, choice & 2, choice & 4);
+      for (unsigned choice = 0; choice < 16; choice++) {
+        expect_transform(log2_rows, columns, choice & 1, choice & 2, choice & 4, choice & 8);
         if (HasFatalFailure()) return;
       }
     }
@@ -215,8 +227,7 @@ TEST_P(Tile, TransformsOfTheLargestValues) {
                                                        .log2_rows = log2_rows,
                                                        .factors = made.get(),
                                                        .powers = powers.get(),
-                                                       .scratch = scratch.get(),
-                                                       .next = data.data()});
+                                                       .scratch = scratch.get()});
       std::vector<Fr> expected(data.size());
       std::fill_n(expected.begin(), FrTile::kColumns, largest() * Fr::from_u64(rows));
       ASSERT_EQ(data, expected) << log2_rows;

@@ -106,6 +106,7 @@ void Domain::run_pass(const Pass& pass, Direction direction, Points points, std:
   const size_t tiles = size() / (rows * width);
   pool.for_each_chunk(tiles, std::max<size_t>(1, tiles / (16 * pool.threads())), [&](size_t begin, size_t end) {
     alignas(64) uint64_t scratch[FrTile::kMaxScratchWords], powers[FrTile::kMaxWords];
+    alignas(64) Fr ahead[FrTile::kColumns << FrTile::kMaxLog2Rows];
     size_t group_of_powers = tiles;
     for (size_t index = begin; index < end; index++) {
       const size_t group = one_column ? 0 : index / blocks;
@@ -121,7 +122,9 @@ void Domain::run_pass(const Pass& pass, Direction direction, Points points, std:
                   .log2_rows = log2_rows,
                   .factors = factors_[direction].data(),
                   .powers = has_powers ? powers : nullptr,
-                  .scratch = scratch};
+                  .scratch = scratch,
+                  .ahead = ahead,
+                  .is_ahead = index > begin};
       const auto origin = [&](size_t i) {
         return one_column ? &data[i * width * block] : &data[i % blocks * block + i / blocks * width];
       };

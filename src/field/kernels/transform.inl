@@ -47,16 +47,27 @@ struct Rows {
   Row& operator[](size_t r) const { return first[(r >> log2_block) * pitch + (r & (block - 1))]; }
 };
 
-// Asks for rows of the next tile, a share of them at each of `shares` places of the work on this one.
-inline void prefetch_share(const FrTile& tile, size_t share, size_t shares) {
+// Reads the next tile ahead, a share of its rows at each of `shares` places of the work on this one: asks for the rows
+// of share `share` and copies those of the share before, which have come by then. Asking alone would not do: rows that
+// are a power of two apart drive each other out of the second-level cache too.
+inline void read_ahead(const FrTile& tile, size_t share, size_t shares) {
   if (tile.next == nullptr) return;
   constexpr size_t kLine = 64 / sizeof(Fr);
   const size_t rows = (size_t{1} << tile.log2_rows) / shares;
-  for (size_t r = share * rows; r < (share + 1) * rows; r += tile.row_stride == 1 ? kLine : 1) {
+  for (size_t r = share * rows; share < shares && r < (share + 1) * rows; r++) {
     for (size_t c = 0; c < tile.columns; c += tile.column_stride == 1 ? kLine : 1) {
       __builtin_prefetch(tile.next + r * tile.row_stride + c * tile.column_stride);
     }
   }
+  for (size_t r = (share - 1) * rows; share > 0 && r < share * rows; r++) {
+    for (size_t c = 0; c < tile.columns; c++) {
+      tile.ahead[r * FrTile::kColumns + c] = tile.next[r * tile.row_stride + c * tile.column_stride];
+    }
+  }
+}
+inline Row load_row(const FrTile& tile, size_t r) {
+  return tile.is_ahead ? Row::load(tile.ahead + r * FrTile::kColumns, 1, tile.columns)
+                       : Row::load(tile.origin + r * tile.row_stride, tile.column_stride, tile.columns);
 }
 
 // Two groups of levels, so that the rows of a group stay in the first-level cache: those of a block, then those at the
@@ -74,7 +85,7 @@ inline void evaluate_rows(const FrTile& tile, const Rows& rows, size_t blocks) {
     }
   }
   for (size_t place = 0; place < rows.block; place++) {
-    prefetch_share(tile, place, rows.block);
+    read_ahead(tile, place, rows.block);
     for (size_t h = 1; h < blocks; h *= 2) {
       const Factor* w = factors + h * rows.block - 1 + place;
       for (size_t b = 0; b < blocks; b += 2 * h) {
@@ -86,12 +97,13 @@ inline void evaluate_rows(const FrTile& tile, const Rows& rows, size_t blocks) {
       }
     }
   }
+  read_ahead(tile, rows.block, rows.block);
 }
 // The same place of all blocks, then each block.
 inline void interpolate_rows(const FrTile& tile, const Rows& rows, size_t blocks) {
   const Factor* factors = reinterpret_cast<const Factor*>(tile.factors);
   for (size_t place = 0; place < rows.block; place++) {
-    prefetch_share(tile, place, rows.block);
+    read_ahead(tile, place, rows.block);
     unsigned level = 0;
     for (size_t h = blocks / 2; h > 0; h /= 2, level++) {
       for (size_t b = 0; b < blocks; b += 2 * h) {
@@ -118,6 +130,7 @@ inline void interpolate_rows(const FrTile& tile, const Rows& rows, size_t blocks
       }
     }
   }
+  read_ahead(tile, rows.block, rows.block);
 }
 
 inline void fr_evaluate(const FrTile& tile) {
@@ -125,8 +138,7 @@ inline void fr_evaluate(const FrTile& tile) {
   const Rows rows(tile, std::min(tile.log2_rows, kGroup));
   const Row* powers = reinterpret_cast<const Row*>(tile.powers);
   for (size_t r = 0; r < count; r++) {
-    const Row row = Row::load(tile.origin + r * tile.row_stride, tile.column_stride, tile.columns);
-    rows[r] = powers ? row.scaled(powers[r]) : row;
+    rows[r] = powers ? load_row(tile, r).scaled(powers[r]) : load_row(tile, r);
   }
   evaluate_rows(tile, rows, count / rows.block);
   for (size_t r = 0; r < count; r++) {
@@ -137,9 +149,7 @@ inline void fr_interpolate(const FrTile& tile) {
   const size_t count = size_t{1} << tile.log2_rows;
   const Rows rows(tile, tile.log2_rows - std::min(tile.log2_rows, kGroup));
   const Row* powers = reinterpret_cast<const Row*>(tile.powers);
-  for (size_t r = 0; r < count; r++) {
-    rows[r] = Row::load(tile.origin + r * tile.row_stride, tile.column_stride, tile.columns);
-  }
+  for (size_t r = 0; r < count; r++) rows[r] = load_row(tile, r);
   interpolate_rows(tile, rows, count / rows.block);
   for (size_t r = 0; r < count; r++) {
     Fr* to = tile.origin + r * tile.row_stride;
