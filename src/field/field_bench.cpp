@@ -78,25 +78,6 @@ void finish(benchmark::State& state, Kernels::FinishAdditions<F> kernel) {
   }
   per_element(state);
 }
-void butterfly(benchmark::State& state, Kernels::Butterfly kernel, bool multiply_first) {
-  auto random = testing::rng();
-  auto lo = random_array<Fr>(random), hi = random_array<Fr>(random);
-  const auto w = random_array<Fr>(random), lo_before = lo, hi_before = hi;
-  kernel(lo.data(), hi.data(), w.data(), kCount);
-  for (size_t i = 0; i < kCount; i++) {
-    const Fr product = multiply_first ? hi_before[i] * w[i] : hi_before[i];
-    const Fr difference = lo_before[i] - product;
-    if (lo[i] != lo_before[i] + product || hi[i] != (multiply_first ? difference : difference * w[i])) {
-      return state.SkipWithError("wrong result");
-    }
-  }
-  for (auto _ : state) {
-    kernel(lo.data(), hi.data(), w.data(), kCount);
-    benchmark::ClobberMemory();
-  }
-  per_element(state);
-}
-
 constexpr auto kMul = [](const auto& a, const auto& b) { return a * b; };
 constexpr auto kAdd = [](const auto& a, const auto& b) { return a + b; };
 constexpr auto kSub = [](const auto& a, const auto& b) { return a - b; };
@@ -109,8 +90,6 @@ constexpr auto kSub = [](const auto& a, const auto& b) { return a - b; };
     add("fr_mul", [k](auto& state) { binary<Fr>(state, k->fr_mul, kMul); });
     add("fr_add", [k](auto& state) { binary<Fr>(state, k->fr_add, kAdd); });
     add("fr_sub", [k](auto& state) { binary<Fr>(state, k->fr_sub, kSub); });
-    add("fr_butterfly_dit", [k](auto& state) { butterfly(state, k->fr_butterfly_dit, true); });
-    add("fr_butterfly_dif", [k](auto& state) { butterfly(state, k->fr_butterfly_dif, false); });
     add("fp_mul", [k](auto& state) { binary<Fp>(state, k->fp_mul, kMul); });
     add("fp_sqr", [k](auto& state) { square<Fp>(state, k->fp_sqr); });
     add("fp_add", [k](auto& state) { binary<Fp>(state, k->fp_add, kAdd); });

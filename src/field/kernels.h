@@ -13,6 +13,29 @@
 
 namespace cuzk {
 
+// Transforms of a few columns side by side, in place, for src/ntt. Element (r, c) of the tile is
+// origin[r * row_stride + c * column_stride], for r < 2^log2_rows and c < columns.
+struct FrTile {
+  static constexpr size_t kColumns = 8;
+  static constexpr unsigned kMaxLog2Rows = 10;
+  static constexpr size_t kMaxRowWords = 40;
+  // Words of powers, and of scratch, which has gaps between blocks of 2^5 rows.
+  static constexpr size_t kMaxWords = kMaxRowWords << kMaxLog2Rows, kMaxScratchWords = kMaxWords + (kMaxWords >> 5);
+
+  Fr* origin;
+  size_t row_stride, column_stride;
+  size_t columns;  // at most kColumns
+  unsigned log2_rows;
+  const uint64_t* factors;  // the roots of unity, as Kernels::fr_factors makes them
+  const uint64_t* powers;   // as Kernels::fr_powers makes them; null where all are one
+  uint64_t* scratch;        // kMaxScratchWords words
+  // Reading ahead: the origin of the tile that comes after this one, of the same shape, or null; room for its
+  // kColumns << log2_rows elements; and whether those of this tile are there.
+  const Fr* next;
+  Fr* ahead;
+  bool is_ahead;
+};
+
 struct Kernels {
   std::string_view name;
 
@@ -24,12 +47,21 @@ struct Kernels {
   // of each slope: slope = numerator inverse, x3 = slope^2 - x1 - x2, y3 = slope (x1 - x3) - y1.
   template <class F>
   using FinishAdditions = void (*)(F* x1, F* y1, const F* x2, const F* numerator, const F* inverse, size_t count);
-  // Over count pairs (lo[i], hi[i]), each with its own twiddle w[i].
-  using Butterfly = void (*)(Fr* lo, Fr* hi, const Fr* w, size_t count);
 
   Binary<Fr> fr_mul, fr_add, fr_sub;
-  Butterfly fr_butterfly_dit;  // (lo, hi) <- (lo + w hi, lo - w hi)
-  Butterfly fr_butterfly_dif;  // (lo, hi) <- (lo + hi, (lo - hi) w)
+  void (*fr_scaled_difference)(Fr* out, const Fr* a, const Fr* b, const Fr& scale, size_t count);  // (a - b) scale
+
+  // Tiles of a transform keep their rows, and the factors of these, in a form of each implementation's own: arrays of
+  // words, aligned to 64 bytes, with so many words a row and a factor.
+  size_t fr_row_words, fr_factor_words;
+  void (*fr_factors)(uint64_t* out, const Fr* values, size_t count);
+  // Row r has scale * bases[c]^reverse(r) in column c, where reverse turns the bits of a row's number around.
+  void (*fr_powers)(uint64_t* out, unsigned log2_rows, const Fr* bases, const Fr& scale);
+  // Rows times powers, then each column from coefficients in reversed order to values at w^r in natural order, w of
+  // order 2^log2_rows. Factor h - 1 + i is w^(i 2^log2_rows / 2h), for i < h and each power of two h < 2^log2_rows.
+  void (*fr_evaluate)(const FrTile&);
+  // Each column from natural to reversed order, then rows times powers. Factor i is w^reverse(2 i).
+  void (*fr_interpolate)(const FrTile&);
 
   Binary<Fp> fp_mul, fp_add, fp_sub;
   Unary<Fp> fp_sqr;

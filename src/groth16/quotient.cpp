@@ -29,7 +29,7 @@ void quotient(const ntt::Domain& domain, std::span<Fr> a, std::vector<Fr> b, exe
   ntt::coset_inverse_to_reversed(domain, a, pool);  // L + g^m U
   const Fr scale = (Fr::from_u64(kFrGenerator).pow(domain.size()) - Fr::one()).inverse();
   pool.for_each_chunk(a.size(), kGrain, [&](size_t begin, size_t end) {
-    for (size_t i = begin; i < end; i++) a[i] = (a[i] - c[i]) * scale;
+    kernels().fr_scaled_difference(&a[begin], &a[begin], &c[begin], scale, end - begin);
   });
   ntt::bit_reverse(a, pool);
 }

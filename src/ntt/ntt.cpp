@@ -10,10 +10,6 @@
 namespace cuzk::ntt {
 namespace {
 
-constexpr unsigned kLog2Rows = 8;  // at most, in one pass
-constexpr size_t kWidth = 16;      // 512-byte runs of memory
-constexpr size_t kTile = (size_t{1} << kLog2Rows) * kWidth;
-
 size_t reverse_bits(size_t value, unsigned bits) {
   size_t out = 0;
   for (unsigned i = 0; i < bits; i++) out |= (value >> i & 1) << (bits - 1 - i);
@@ -27,42 +23,17 @@ std::vector<Fr> powers(const Fr& base, size_t count) {
   return out;
 }
 
-// The pieces of a tile between the data and a thread's scratch: element (row, i) of a rows x width tile.
-// Where a block is one column (the last pass) the tile's columns are consecutive blocks.
-struct TilePlace {
-  Fr* origin;
-  size_t row_stride, column_stride;
-
-  void load(Fr* tile, size_t rows, size_t width) const {
-    if (column_stride == 1) {
-      for (size_t r = 0; r < rows; r++) std::copy_n(origin + r * row_stride, width, tile + r * width);
-    } else {
-      for (size_t c = 0; c < width; c++) {
-        for (size_t r = 0; r < rows; r++) tile[r * width + c] = origin[r * row_stride + c * column_stride];
-      }
-    }
-  }
-  void store(const Fr* tile, size_t rows, size_t width) const {
-    if (column_stride == 1) {
-      for (size_t r = 0; r < rows; r++) std::copy_n(tile + r * width, width, origin + r * row_stride);
-    } else {
-      for (size_t c = 0; c < width; c++) {
-        for (size_t r = 0; r < rows; r++) origin[r * row_stride + c * column_stride] = tile[r * width + c];
-      }
-    }
-  }
-};
-
 }  // namespace
 
-Domain::Domain(unsigned log2_size, exec::Pool& pool)
-    : log2_size_(log2_size), width_(log2_size > kLog2Rows ? kWidth : 1), root_(fr_root_of_unity(log2_size)) {
+Domain::Domain(unsigned log2_size, exec::Pool& pool) : log2_size_(log2_size), root_(fr_root_of_unity(log2_size)) {
   assert(log2_size <= kMaxLog2Size);
   const unsigned half = log2_size / 2;
   low_powers_ = powers(root_, size_t{1} << half);
   high_powers_ = powers(root_.pow(uint64_t{1} << half), size_t{1} << (log2_size - half));
 
-  const unsigned pass_count = std::max(1u, (log2_size + kLog2Rows - 1) / kLog2Rows);
+  // Two passes as soon as their tiles are full.
+  constexpr unsigned kFull = 2 * std::countr_zero(FrTile::kColumns), kMost = FrTile::kMaxLog2Rows;
+  const unsigned pass_count = log2_size < kFull ? 1 : std::max(2u, (log2_size + kMost - 1) / kMost);
   passes_.resize(pass_count);
   unsigned left = log2_size;
   for (unsigned p = 0; p < pass_count; p++) {
@@ -72,63 +43,32 @@ Domain::Domain(unsigned log2_size, exec::Pool& pool)
     passes_[p].columns = size_t{1} << left;
   }
 
-  const size_t max_rows = passes_[0].rows;
-  for (Direction direction : {kEvaluate, kInterpolate}) {
-    std::vector<Fr>& table = row_twiddles_[direction];
-    table.resize((max_rows - 1) * width_);
-    for (size_t h = 1; h < max_rows; h *= 2) {
-      for (size_t i = 0; i < h; i++) {
-        const size_t exponent = i * (size() / (2 * h));
-        std::fill_n(&table[(h - 1 + i) * width_], width_,
-                    root_power(direction == kEvaluate ? exponent : size() - exponent));
-      }
-    }
+  // In the order of Kernels::fr_evaluate and fr_interpolate, which is that of fewer rows too.
+  const size_t rows = passes_[0].rows;
+  std::array<std::vector<Fr>, 2> roots;
+  for (size_t h = 1; h < rows; h *= 2) {
+    for (size_t i = 0; i < h; i++) roots[kEvaluate].push_back(root_power(kEvaluate, i * (size() / (2 * h))));
   }
-
-  // Row r of a pass on blocks of m elements belongs to the coefficients q mod rows with q = reverse(r); its column j is
-  // multiplied by (shift^(n/m) * w_m^j)^q before the row transform when evaluating, and divided by it afterwards when
-  // interpolating. The first pass divides by n too.
-  pool.for_each(pass_count * 4, [&](size_t task) {
-    Pass& pass = passes_[task / 4];
-    const auto direction = static_cast<Direction>(task / 2 % 2);
-    const auto points = static_cast<Points>(task % 2);
-    const size_t blocks = size() / (pass.rows * pass.columns);
-    Fr shift = points == Points::kCoset ? Fr::from_u64(kFrGenerator).pow(blocks) : Fr::one();
-    Fr scale = Fr::one();
-    if (direction == kInterpolate) {
-      shift = shift.inverse();
-      if (&pass == &passes_[0]) scale = Fr::from_u64(size()).inverse();
-    }
-    const bool distinct_columns = pass.columns > 1;
-    if (!distinct_columns && shift == Fr::one() && scale == Fr::one()) return;
-    std::vector<Fr>& table = pass.twiddles[direction][static_cast<size_t>(points)];
-    table.resize(pass.rows * width_);
-    for (size_t j = 0; j < width_; j++) {
-      const size_t exponent = distinct_columns ? j * blocks : 0;
-      const Fr base = shift * root_power(direction == kEvaluate ? exponent : size() - exponent);
-      Fr power = scale;
-      for (size_t q = 0; q < pass.rows; q++) {
-        table[reverse_bits(q, static_cast<unsigned>(std::countr_zero(pass.rows))) * width_ + j] = power;
-        power *= base;
-      }
-    }
-  });
+  for (size_t i = 0; i < rows / 2; i++) {
+    const size_t exponent = reverse_bits(2 * i, static_cast<unsigned>(std::countr_zero(rows)));
+    roots[kInterpolate].push_back(root_power(kInterpolate, exponent * (size() / rows)));
+  }
+  for (Direction direction : {kEvaluate, kInterpolate}) {
+    factors_[direction].resize(roots[direction].size() * kernels().fr_factor_words);
+    pool.for_each_chunk(roots[direction].size(), 64, [&](size_t begin, size_t end) {
+      kernels().fr_factors(&factors_[direction][begin * kernels().fr_factor_words], &roots[direction][begin],
+                           end - begin);
+    });
+  }
 }
 
 size_t Domain::bytes() const {
-  size_t elements = low_powers_.size() + high_powers_.size();
-  for (const auto& table : row_twiddles_) elements += table.size();
-  for (const Pass& pass : passes_) {
-    for (const auto& direction : pass.twiddles) {
-      for (const auto& table : direction) elements += table.size();
-    }
-  }
-  return elements * sizeof(Fr);
+  return (low_powers_.size() + high_powers_.size()) * sizeof(Fr) +
+         (factors_[kEvaluate].size() + factors_[kInterpolate].size()) * sizeof(uint64_t);
 }
 
-// w^exponent for exponent <= size().
-Fr Domain::root_power(size_t exponent) const {
-  exponent &= size() - 1;
+Fr Domain::root_power(Direction direction, size_t exponent) const {
+  exponent = (direction == kEvaluate ? exponent : size() - exponent) & (size() - 1);
   const unsigned half = log2_size_ / 2;
   return low_powers_[exponent & ((size_t{1} << half) - 1)] * high_powers_[exponent >> half];
 }
@@ -145,66 +85,56 @@ void Domain::run(Direction direction, Points points, std::span<Fr> data, exec::P
   }
 }
 
+// Row r of a pass on blocks of m elements belongs to the coefficients q mod rows with q = reverse(r); its column j is
+// multiplied by (shift^(n/m) * w_m^j)^q before the row transform when evaluating, and divided by it afterwards when
+// interpolating. The first pass divides by n too.
 void Domain::run_pass(const Pass& pass, Direction direction, Points points, std::span<Fr> data,
                       exec::Pool& pool) const {
   const size_t rows = pass.rows, block = pass.rows * pass.columns, blocks = size() / block;
-  const size_t tile_elements = rows * width_;
-  const std::vector<Fr>& first_twiddles = pass.twiddles[direction][static_cast<size_t>(points)];
+  const size_t width = std::min(FrTile::kColumns, size() / rows);
+  const bool one_column = pass.columns == 1;  // the last pass: the columns of a tile are consecutive blocks
+  Fr shift = points == Points::kCoset ? Fr::from_u64(kFrGenerator).pow(blocks) : Fr::one(), scale = Fr::one();
+  if (direction == kInterpolate) {
+    shift = shift.inverse();
+    if (&pass == &passes_[0]) scale = Fr::from_u64(size()).inverse();
+  }
+  const bool has_powers = !one_column || shift != Fr::one() || scale != Fr::one();
+  const unsigned log2_rows = static_cast<unsigned>(std::countr_zero(rows));
+  const auto transform = direction == kEvaluate ? kernels().fr_evaluate : kernels().fr_interpolate;
 
-  // Tiles of the same columns in all blocks follow each other, because they share their twiddles.
-  const size_t tiles = size() / tile_elements;
-  const size_t grain = std::max<size_t>(1, tiles / (16 * pool.threads()));
-  pool.for_each_chunk(tiles, grain, [&](size_t begin, size_t end) {
-    alignas(64) Fr tile[kTile], scaled_twiddles[kTile];
-    const Fr* twiddles = first_twiddles.empty() ? nullptr : first_twiddles.data();
-    size_t scaled_for = 0;
+  // Tiles of the same columns in all blocks follow each other, because they share their powers.
+  const size_t tiles = size() / (rows * width);
+  pool.for_each_chunk(tiles, std::max<size_t>(1, tiles / (16 * pool.threads())), [&](size_t begin, size_t end) {
+    alignas(64) uint64_t scratch[FrTile::kMaxScratchWords], powers[FrTile::kMaxWords];
+    alignas(64) Fr ahead[FrTile::kColumns << FrTile::kMaxLog2Rows];
+    size_t group_of_powers = tiles;
     for (size_t index = begin; index < end; index++) {
-      const bool last_pass = pass.columns == 1;  // whose tiles are whole blocks
-      const size_t group = last_pass ? 0 : index / blocks;
-      const TilePlace place = last_pass ? TilePlace{&data[index * width_ * block], 1, block}
-                                        : TilePlace{&data[index % blocks * block + group * width_], pass.columns, 1};
-      if (group != scaled_for) {
-        for (size_t r = 0; r < rows; r++) {
-          const size_t exponent =
-              reverse_bits(r, static_cast<unsigned>(std::countr_zero(rows))) * group * width_ * blocks;
-          std::fill_n(scaled_twiddles + r * width_, width_,
-                      root_power(direction == kEvaluate ? exponent : size() - exponent));
+      const size_t group = one_column ? 0 : index / blocks;
+      if (has_powers && group != group_of_powers) {
+        Fr bases[FrTile::kColumns];
+        for (size_t c = 0; c < FrTile::kColumns; c++) {
+          bases[c] = one_column ? shift : shift * root_power(direction, (group * width + c) * blocks);
         }
-        kernels().fr_mul(scaled_twiddles, scaled_twiddles, first_twiddles.data(), tile_elements);
-        twiddles = scaled_twiddles;
-        scaled_for = group;
+        kernels().fr_powers(powers, log2_rows, bases, scale);
+        group_of_powers = group;
       }
-      place.load(tile, rows, width_);
-      if (direction == kEvaluate && twiddles) kernels().fr_mul(tile, tile, twiddles, tile_elements);
-      transform_tile(direction, tile, rows);
-      if (direction == kInterpolate && twiddles) kernels().fr_mul(tile, tile, twiddles, tile_elements);
-      place.store(tile, rows, width_);
+      FrTile tile{.columns = width,
+                  .log2_rows = log2_rows,
+                  .factors = factors_[direction].data(),
+                  .powers = has_powers ? powers : nullptr,
+                  .scratch = scratch,
+                  .ahead = ahead,
+                  .is_ahead = index > begin};
+      const auto origin = [&](size_t i) {
+        return one_column ? &data[i * width * block] : &data[i % blocks * block + i / blocks * width];
+      };
+      tile.origin = origin(index);
+      tile.next = index + 1 < end ? origin(index + 1) : nullptr;
+      tile.row_stride = one_column ? 1 : pass.columns;
+      tile.column_stride = one_column ? block : 1;
+      transform(tile);
     }
   });
-}
-
-// Columns of a tile, halves first or last: reversed to natural order when evaluating, natural to reversed otherwise.
-void Domain::transform_tile(Direction direction, Fr* tile, size_t rows) const {
-  if (rows == 1) return;
-  const size_t half = rows / 2, run = half * width_;
-  const Fr* twiddles = row_twiddles_[direction].data() + half * width_;  // those after w^0
-  Fr* const upper = tile + run;
-  if (direction == kEvaluate) {
-    transform_tile(direction, tile, half);
-    transform_tile(direction, upper, half);
-    kernels().fr_butterfly_dit(tile + width_, upper + width_, twiddles, run - width_);
-  } else {
-    kernels().fr_butterfly_dif(tile + width_, upper + width_, twiddles, run - width_);
-  }
-  for (size_t i = 0; i < width_; i++) {
-    const Fr lower = tile[i];
-    tile[i] = lower + upper[i];
-    upper[i] = lower - upper[i];
-  }
-  if (direction == kInterpolate) {
-    transform_tile(direction, tile, half);
-    transform_tile(direction, upper, half);
-  }
 }
 
 void bit_reverse(std::span<Fr> data, exec::Pool& pool) {

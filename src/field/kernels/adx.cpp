@@ -3,6 +3,8 @@
 //
 // Only the multiplications need those instructions, and they are assembly text: no compiler flag, no target region.
 
+#include <algorithm>
+
 #include "field/kernels/implementations.h"
 
 #if defined(__x86_64__)

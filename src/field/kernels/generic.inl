@@ -10,6 +10,8 @@
 //     Wide product(o)                     of factors below 2p; not yet reduced
 //     struct Wide                         operator - for a subtrahend of factors below p, and Vector reduce()
 //
+//   struct Row and the rest that field/kernels/transform.inl asks for
+//
 // so that every function below is compiled once for each implementation and none is shared between them. No include
 // guard: it is meant to be included more than once.
 
@@ -74,21 +76,13 @@ inline void fp2_sub(Fp2* out, const Fp2* a, const Fp2* b, size_t count) {
   sub(coordinates(out), coordinates(a), coordinates(b), 2 * count);
 }
 
-inline void fr_butterfly_dit(Fr* lo, Fr* hi, const Fr* w, size_t count) {
+inline void fr_scaled_difference(Fr* out, const Fr* a, const Fr* b, const Fr& scale, size_t count) {
   using V = Vector<Fr>;
-  for_each<V::kWidth>(count, [=](size_t i, size_t n) {
-    const V a = V::load(lo + i, n), b = V::load(hi + i, n) * V::load(w + i, n);
-    (a + b).store(lo + i, n);
-    (a - b).store(hi + i, n);
-  });
-}
-inline void fr_butterfly_dif(Fr* lo, Fr* hi, const Fr* w, size_t count) {
-  using V = Vector<Fr>;
-  for_each<V::kWidth>(count, [=](size_t i, size_t n) {
-    const V a = V::load(lo + i, n), b = V::load(hi + i, n);
-    (a + b).store(lo + i, n);
-    (V::load(w + i, n) * a.difference(b)).store(hi + i, n);
-  });
+  Fr scales[V::kWidth];
+  std::fill_n(scales, V::kWidth, scale);
+  const V factor = V::load(scales, V::kWidth);
+  for_each<V::kWidth>(
+      count, [=](size_t i, size_t n) { (factor * V::load(a + i, n).difference(V::load(b + i, n))).store(out + i, n); });
 }
 
 template <class F>
@@ -103,13 +97,20 @@ void finish_additions(F* x1, F* y1, const F* x2, const F* numerator, const F* in
   });
 }
 
+#include "field/kernels/transform.inl"
+
 constexpr Kernels table(std::string_view name) {
   return {.name = name,
           .fr_mul = mul<Fr>,
           .fr_add = add<Fr>,
           .fr_sub = sub<Fr>,
-          .fr_butterfly_dit = fr_butterfly_dit,
-          .fr_butterfly_dif = fr_butterfly_dif,
+          .fr_scaled_difference = fr_scaled_difference,
+          .fr_row_words = sizeof(Row) / sizeof(uint64_t),
+          .fr_factor_words = sizeof(Factor) / sizeof(uint64_t),
+          .fr_factors = fr_factors,
+          .fr_powers = fr_powers,
+          .fr_evaluate = fr_evaluate,
+          .fr_interpolate = fr_interpolate,
           .fp_mul = mul<Fp>,
           .fp_add = add<Fp>,
           .fp_sub = sub<Fp>,

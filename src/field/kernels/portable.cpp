@@ -1,6 +1,8 @@
 // Bulk kernels from the scalar arithmetic of field/montgomery.h: runs everywhere, and is what the others are tested
 // against.
 
+#include <algorithm>
+
 #include "field/kernels/implementations.h"
 
 namespace cuzk {

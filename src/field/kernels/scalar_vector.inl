@@ -20,3 +20,58 @@ struct Vector {
   Wide product(const Vector& o) const { return *this * o; }
   Vector reduce() const { return *this; }
 };
+
+// Rows of transforms (transform.inl), canonical throughout.
+using Factor = Fr;
+
+struct Row {
+  Fr column[FrTile::kColumns];
+
+  static Row filled(const Fr& value) {
+    Row out;
+    std::fill_n(out.column, FrTile::kColumns, value);
+    return out;
+  }
+  static Row load(const Fr* from, size_t stride, size_t columns) {
+    Row out;
+    for (size_t c = 0; c < columns; c++) out.column[c] = from[c * stride];
+    return out;
+  }
+  void store(Fr* to, size_t stride, size_t columns) const {
+    for (size_t c = 0; c < columns; c++) to[c * stride] = column[c];
+  }
+  Row scaled(const Row& powers) const {
+    Row out;
+    for (size_t c = 0; c < FrTile::kColumns; c++) out.column[c] = multiply(column[c], powers.column[c]);
+    return out;
+  }
+  void store_scaled(const Row& powers, Fr* to, size_t stride, size_t columns) const {
+    scaled(powers).store(to, stride, columns);
+  }
+  Row settled() const { return *this; }
+  static void first_butterfly(Row& lo, Row& hi, unsigned) {
+    for (size_t c = 0; c < FrTile::kColumns; c++) {
+      const Fr low = lo.column[c];
+      lo.column[c] = low + hi.column[c];
+      hi.column[c] = low - hi.column[c];
+    }
+  }
+  static void butterfly(Row& lo, Row& hi, const Factor& w) {
+    for (size_t c = 0; c < FrTile::kColumns; c++) {
+      const Fr low = lo.column[c], product = multiply(w, hi.column[c]);
+      lo.column[c] = low + product;
+      hi.column[c] = low - product;
+    }
+  }
+};
+
+inline Factor factor_of(const Fr& value) { return value; }
+
+struct RowFactor {
+  Row bases;
+
+  explicit RowFactor(const Fr* values) : bases(Row::load(values, 1, FrTile::kColumns)) {}
+  void square() { bases = bases.scaled(bases); }
+  static Row one(const Fr& scale) { return Row::filled(scale); }
+  Row times(const Row& row) const { return row.scaled(bases); }
+};
