@@ -136,6 +136,7 @@ Result<const Kernels*> select_kernels(std::string_view name) {
     return fail(Code::kUsage, "this processor cannot run the kernels '{}', which need {}; it can run: {}", name,
                 one.needs, names(kernels_available()));
   }
+  if (const Kernels* emulated = &kEmulatedIfmaKernels; emulated && emulated->name == name) return emulated;
   return fail(Code::kUsage, "there are no kernels named '{}'; this processor can run: {}", name,
               names(kernels_available()));
 }

@@ -1,9 +1,10 @@
-// Every implementation that this processor can run against the scalar arithmetic.
+// Every implementation that this processor can run, and the emulated one, against the scalar arithmetic.
 #include "field/kernels.h"
 
 #include <gtest/gtest.h>
 
 #include "base/testing.h"
+#include "field/kernels/implementations.h"
 
 namespace cuzk {
 namespace {
@@ -136,8 +137,16 @@ TEST_P(Kernel, Fp2) {
   expect_finish<Fp2>(k_.fp2_finish_additions);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Kernel, ::testing::ValuesIn(kernels_available().begin(), kernels_available().end()),
-                         [](const auto& one) { return std::string(one.param->name); });
+std::vector<const Kernels*> with_the_emulated_one() {
+  std::vector<const Kernels*> out(kernels_available().begin(), kernels_available().end());
+  out.push_back(&kEmulatedIfmaKernels);
+  return out;
+}
+INSTANTIATE_TEST_SUITE_P(All, Kernel, ::testing::ValuesIn(with_the_emulated_one()), [](const auto& one) {
+  std::string name(one.param->name);
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
 
 TEST(KernelChoice, ForcedImplementationIsActive) {
   const char* forced = std::getenv(kKernelsVariable);
@@ -152,6 +161,11 @@ TEST(KernelChoice, BestIsFirstAndPortableLast) {
   EXPECT_EQ(*select_kernels(""), kernels_available().front());
   EXPECT_EQ(kernels_available().back()->name, "portable");
   for (const Kernels* one : kernels_available()) EXPECT_EQ(*select_kernels(one->name), one);
+}
+
+TEST(KernelChoice, TheEmulatedOneIsForTestsOnly) {
+  EXPECT_EQ(*select_kernels("ifma-emulated"), &kEmulatedIfmaKernels);
+  for (const Kernels* one : kernels_available()) EXPECT_NE(one, &kEmulatedIfmaKernels);
 }
 
 TEST(KernelChoice, UnknownNameIsAUsageErrorThatNamesTheChoices) {

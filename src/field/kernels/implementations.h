@@ -6,6 +6,9 @@
 namespace cuzk {
 
 extern const Kernels kPortableKernels;
+// The vector code of kIfmaKernels over lanes in plain C++. Only test programs link it (cuzk_field_testing); in others
+// it lies at null.
+extern const Kernels kEmulatedIfmaKernels __attribute__((weak));
 
 #if defined(__x86_64__)
 extern const Kernels kIfmaKernels;  // needs AVX-512 F and IFMA
