@@ -28,7 +28,7 @@ struct Plan {
   unsigned window_bits;      // of a signed digit, 5 to 22
   unsigned windows;          // digits of a scalar
   unsigned windows_at_once;  // whose buckets are in memory together: small sums take several
-  size_t lanes;              // sums that a thread's additions advance together; a multiple of 16
+  size_t lanes;              // sums that a thread's additions advance together; a multiple of 16, 32 or more
   size_t tasks;              // into which the points of the windows in progress are cut; each a slice a lane
   size_t chains;             // running sums that weight a window's buckets; a power of two, 16 to 2^(window_bits - 1)
   double additions;        // estimated, in batched additions of one thread

@@ -16,7 +16,7 @@ struct Costs {
 constexpr Costs kG1Costs{50, 6, 0.1, 0.5, 1024};
 constexpr Costs kG2Costs{20, 6, 0.04, 0.3, 512};
 
-constexpr size_t kLaneStep = 16;          // a multiple of every kernel's width
+constexpr size_t kWidth = 16;             // a multiple of that of all kernels
 constexpr unsigned kMinWindowBits = 5;    // as many buckets
 constexpr size_t kSliceEntries = 64;      // a lane sums at least about so many,
 constexpr size_t kMaxSliceEntries = 512;  // and at most
@@ -24,8 +24,8 @@ constexpr size_t kBatchEntries = size_t{1} << 18;
 
 void choose_lanes(Plan& plan, const Costs& costs) {
   const size_t entries = plan.windows_at_once * plan.shape.points;
-  const size_t lanes = entries / (plan.threads * kSliceEntries) / kLaneStep * kLaneStep;
-  plan.lanes = std::clamp(lanes, kLaneStep, costs.lanes);
+  const size_t lanes = entries / (plan.threads * kSliceEntries) / kWidth * kWidth;
+  plan.lanes = std::clamp(lanes, 2 * kWidth, costs.lanes);
   plan.tasks = plan.threads * std::max<size_t>(1, entries / (plan.threads * plan.lanes * kMaxSliceEntries));
 }
 
@@ -38,7 +38,7 @@ void estimate(Plan& plan, const Costs& costs) {
   const double sums = (entries * (1 + costs.sort_entry) + std::min(entries, buckets) * costs.bucket + steps * costs.call) / threads +
                       2 * slices * (1 + costs.bucket) + 16 * costs.call;
   plan.additions = 0;
-  for (size_t chains = kLaneStep; chains <= plan.buckets(); chains *= 2) {
+  for (size_t chains = kWidth; chains <= plan.buckets(); chains *= 2) {
     const double all = windows * static_cast<double>(chains);
     const double calls = std::max(threads, std::ceil(2 * all / static_cast<double>(plan.lanes)));
     const double rows = static_cast<double>(plan.buckets() / chains);

@@ -9,6 +9,10 @@
 // 2^48, as an inverse in the form of memory is v^-1 2^768, and 2^(384 + 432) is wanted.
 constexpr Fp kInverseScale = Fp::from_u64(uint64_t{1} << 48);
 
+// Products are called, not inlined: their operands are in memory in any case, and so the loops of points.inl stay in the
+// cache of decoded instructions.
+#define CUZK_CALLED __attribute__((noinline))
+
 struct Loose {
   static constexpr size_t L = 8;
   static constexpr const uint64_t (&kP)[L] = Vector<Fp>::kModulus.limb;
@@ -247,14 +251,14 @@ struct Residues<Fp> : TwoParts<Residues<Fp>> {
     const uint64_t* const source = from.part[lane / 8].word(lane % 8);
     for (size_t l = 0; l < Loose::L; l++) target[8 * l] = source[8 * l];
   }
-  CUZK_INLINE Residues operator*(const Residues& o) const {
+  CUZK_CALLED Residues operator*(const Residues& o) const {
     LooseProduct t[2];
     unrolled<2>([&](auto k) CUZK_INLINE { t[k] = LooseProduct::of(part[k], o.part[k]); });
     Residues out;
     reduce(t, out.part);
     return out;
   }
-  CUZK_INLINE Residues square() const {
+  CUZK_CALLED Residues square() const {
     LooseProduct t[2];
     unrolled<2>([&](auto k) CUZK_INLINE { t[k] = LooseProduct::of_square(part[k]); });
     Residues out;
@@ -320,7 +324,7 @@ struct Residues<Fp2> : TwoParts<Residues<Fp2>> {
     }
   }
   // Karatsuba. Only the difference may fall below zero.
-  CUZK_INLINE Residues operator*(const Residues& o) const {
+  CUZK_CALLED Residues operator*(const Residues& o) const {
     const LooseProduct a = LooseProduct::of(part[0], o.part[0]), b = LooseProduct::of(part[1], o.part[1]);
     LooseProduct t[2] = {
         a.minus(b).plus_p_2_390(),
@@ -330,7 +334,7 @@ struct Residues<Fp2> : TwoParts<Residues<Fp2>> {
     reduce(t, out.part);
     return out;
   }
-  CUZK_INLINE Residues square() const {
+  CUZK_CALLED Residues square() const {
     LooseProduct t[2] = {LooseProduct::of(part[0].sum(part[1]), part[0].difference(part[1])),
                          LooseProduct::of(part[0], part[1].sum(part[1]))};
     Residues out;
