@@ -98,24 +98,12 @@ template Addition classify_addition(Fp (&)[2], Fp (&)[2], Fp (&)[2]);
 template Addition classify_addition(Fp2 (&)[2], Fp2 (&)[2], Fp2 (&)[2]);
 
 template <class F>
-void invert_products(F* products, size_t count, const Fp& scale) {
-  constexpr size_t kMost = 16;
-  F before[kMost];  // before[i] = products[0] ... products[i - 1]
-  F all = F::one();
-  for (size_t i = 0; i < count; i++) {
-    make_canonical(products[i]);
-    before[i] = all;
-    all *= products[i];
-  }
-  F inverse = all.inverse() * scale;
-  for (size_t i = count; i-- > 0;) {
-    const F product = products[i];
-    products[i] = inverse * before[i];
-    inverse *= product;
-  }
+void invert(F& value, const Fp& scale) {
+  make_canonical(value);
+  value = value.inverse() * scale;
 }
-template void invert_products(Fp*, size_t, const Fp&);
-template void invert_products(Fp2*, size_t, const Fp&);
+template void invert(Fp&, const Fp&);
+template void invert(Fp2&, const Fp&);
 
 std::span<const Kernels* const> kernels_available() {
   static const std::vector<const Kernels*> kAvailable = [] {

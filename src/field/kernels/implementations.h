@@ -27,8 +27,8 @@ void negate(F& value);
 // is in first, and slope[1] = 1.
 template <class F>
 Addition classify_addition(F (&first)[2], F (&second)[2], F (&slope)[2]);
-// products[i] <- scale / products[i]; none is zero.
+// value <- scale / value, for words below 10p that are not zero.
 template <class F>
-void invert_products(F* products, size_t count, const Fp& scale);
+void invert(F& value, const Fp& scale);
 
 }  // namespace cuzk

@@ -62,6 +62,24 @@ CUZK_INLINE inline void begin_addition(SumBlock<F>& sum, AdditionBlock<F>& addit
   if (__builtin_expect(unclear != 0, 0)) settle<F>(sum, addition, unclear, second);
 }
 
+// Every lane's kInverseScale / product, with one inversion: lanes multiply with lanes at half the width, a quarter, ...,
+// until each has the product of all, and then the inverse with what they met on the way.
+template <class F>
+void invert_lanes(Residues<F>& product) {
+  using R = Residues<F>;
+  constexpr size_t kLevels = std::countr_zero(R::kWidth);
+  R met[kLevels + 1];
+  for (size_t level = 0; level < kLevels; level++) {
+    for (size_t i = 0; i < R::kWidth; i++) R::copy(met[level], i, product, i ^ (R::kWidth >> (level + 1)));
+    product = product * met[level];
+  }
+  F all;
+  product.get(0, all);
+  invert(all, kInverseScale);
+  for (size_t i = 0; i < R::kWidth; i++) product.set(i, all);
+  for (size_t level = kLevels; level-- > 0;) product = product * met[level];
+}
+
 // begin(block) for every block, then the additions; on the way prefetch(block), spread over the longest part.
 template <class F, class Begin, class Prefetch>
 CUZK_INLINE inline void add_blocks_with(SumBlock<F>* sums, AdditionBlock<F>* additions, size_t blocks,
@@ -75,10 +93,7 @@ CUZK_INLINE inline void add_blocks_with(SumBlock<F>* sums, AdditionBlock<F>* add
     additions[b].product = running;
     running = running * additions[b].denominator;
   }
-  F products[R::kWidth];
-  for (size_t i = 0; i < R::kWidth; i++) running.get(i, products[i]);
-  invert_products(products, R::kWidth, kInverseScale);
-  for (size_t i = 0; i < R::kWidth; i++) running.set(i, products[i]);
+  invert_lanes<F>(running);
   for (size_t b = blocks; b-- > 0;) {
     prefetch(b);
     SumBlock<F>& sum = sums[b];
