@@ -69,7 +69,9 @@ void sums(benchmark::State& state, const PointSums<F>& k) {
   auto random = testing::rng();
   const auto points = random_array<F>(random);
   const size_t blocks = kLanes / k.width;
-  const auto memory = [](size_t bytes) { return std::unique_ptr<void, decltype(&std::free)>(std::aligned_alloc(64, bytes), &std::free); };
+  const auto memory = [](size_t bytes) {
+    return std::unique_ptr<void, decltype(&std::free)>(std::aligned_alloc(64, bytes), &std::free);
+  };
   const auto sums = memory(blocks * k.block_bytes), scratch = memory((blocks * k.scratch_bytes + 63) / 64 * 64);
   std::vector<uint32_t> choice(kLanes);
   for (size_t i = 0; i < kLanes; i++) {

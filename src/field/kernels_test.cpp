@@ -114,14 +114,17 @@ class Kernel : public ::testing::TestWithParam<const Kernels*> {
         const size_t index = random_() % count;
         const bool minus = random_() % 2 != 0;
         choice[i] = random_() % 16 == 0 ? kNoPoint : static_cast<uint32_t>(index | size_t{minus} << 31);
-        if (choice[i] != kNoPoint) want[i] = plus(want[i], minus ? Point<F>{points[index][0], -points[index][1]} : points[index]);
+        if (choice[i] != kNoPoint)
+          want[i] = plus(want[i], minus ? Point<F>{points[index][0], -points[index][1]} : points[index]);
       }
       k.add_points(sums.get(), scratch.get(), blocks, points[0].data(), choice.data(), next.data());
       expect_equal(sums.get(), want, step);
       // Blocks of the others, and sums of later blocks, as they were before.
       std::vector<const void*> operands(blocks);
       const auto before = want;
-      const auto block = [&](const auto& all, size_t b) { return static_cast<std::byte*>(all.get()) + b * k.block_bytes; };
+      const auto block = [&](const auto& all, size_t b) {
+        return static_cast<std::byte*>(all.get()) + b * k.block_bytes;
+      };
       for (size_t b = 0; b < blocks; b++) {
         const bool later = b + 1 < blocks && step % 3 == 0;
         operands[b] = later ? block(sums, b + 1) : block(others, b);

@@ -59,18 +59,15 @@ struct Sum {
   // Entries by bucket: every thread counts its part of the points, then puts it where the counts say.
   void sort(unsigned first_window, unsigned windows, exec::Pool& pool) {
     const size_t parts = plan.threads, buckets = windows * plan.buckets();
-    struct Limbs {
-      const std::array<std::span<uint64_t>, 4>& scalars;
-      size_t i;
-      uint64_t operator[](size_t limb) const { return scalars[limb][i]; }
-    };
     auto for_digits = [&](size_t part, auto&& body) {
-      uint32_t* const counts = &work.counts[part * buckets];
-      const size_t end = (part + 1) * bases.size() / parts;
-      for (size_t i = part * bases.size() / parts; i < end; i++) {
-        for (unsigned w = 0; w < windows; w++) {
-          const int64_t digit = digits.digit(Limbs{work.scalars, i}, first_window + w);
-          if (digit != 0) body(i, digit < 0, counts[w * plan.buckets() + (digit < 0 ? -digit : digit) - 1]);
+      const size_t begin = part * bases.size() / parts, end = (part + 1) * bases.size() / parts;
+      for (unsigned w = 0; w < windows; w++) {
+        uint32_t* const counts = &work.counts[part * buckets + w * plan.buckets()];
+        const Digits::Window window = digits.window(first_window + w);
+        const uint64_t *const low = work.scalars[window.low].data(), *const high = work.scalars[window.high].data();
+        for (size_t i = begin; i < end; i++) {
+          const int64_t digit = window.digit(low[i], high[i]);
+          if (digit != 0) body(i, digit < 0, counts[(digit < 0 ? -digit : digit) - 1]);
         }
       }
     };
@@ -85,8 +82,8 @@ struct Sum {
     }
     work.starts[buckets] = total;
     pool.for_each(parts, [&](size_t part) {
-      for_digits(part, [&](size_t i, bool negative, uint32_t& place) {
-        work.entries[place++] = static_cast<uint32_t>(i) | (negative ? kNegative : 0);
+      for_digits(part, [entries = work.entries.data()](size_t i, bool negative, uint32_t& place) {
+        entries[place++] = static_cast<uint32_t>(i) | (negative ? kNegative : 0);
       });
     });
   }
@@ -101,7 +98,8 @@ struct Sum {
     const auto finish_run = [&](size_t lane) {
       Cursor& at = worker.cursors[lane];
       const size_t slice = begin + lane;
-      if (runs.run_begin(at.run_begin, at.bucket) >= slice_begin(slice) && runs.run_end(at.run_begin, at.bucket) <= at.end) {
+      if (runs.run_begin(at.run_begin, at.bucket) >= slice_begin(slice) &&
+          runs.run_end(at.run_begin, at.bucket) <= at.end) {
         work.buckets.copy(at.bucket, sums, lane);
       } else {
         const size_t partial = 2 * slice + at.partials++;
@@ -148,8 +146,9 @@ struct Sum {
     if (total == 0) return;
     const size_t slices = plan.slices(), lanes = plan.lanes;
     for_each_task(pool, work.workers.size(), plan.tasks, [&](size_t task, size_t worker) {
-      sum_slices(work.workers[worker], bases.data(), total, slices, task * lanes, lanes, EntryRuns{work.starts},
-                 [this](uint32_t position) { return work.entries[position]; }, work.partials[0]);
+      sum_slices(
+          work.workers[worker], bases.data(), total, slices, task * lanes, lanes, EntryRuns{work.starts},
+          [this](uint32_t position) { return work.entries[position]; }, work.partials[0]);
     });
     sum_partials(2 * slices);
   }
@@ -168,8 +167,9 @@ struct Sum {
       if (kept <= kFew) return add_one_by_one(*from, kept);
       const size_t slices = (kept + kSlice - 1) / kSlice, lanes = plan.lanes;
       for (size_t begin = 0; begin < slices; begin += lanes) {
-        sum_slices(work.workers[0], from->sums.data(), kept, slices, begin, std::min(lanes, slices - begin),
-                   PartialRuns{from->buckets.first(kept)}, [](uint32_t position) { return position; }, *to);
+        sum_slices(
+            work.workers[0], from->sums.data(), kept, slices, begin, std::min(lanes, slices - begin),
+            PartialRuns{from->buckets.first(kept)}, [](uint32_t position) { return position; }, *to);
       }
       count = 2 * slices;
     }
@@ -184,8 +184,8 @@ struct Sum {
   }
 
   // The weighted sum over b of (b + 1) buckets[b] of every window, up to its last steps: chain g walks down the buckets
-  // g, g + chains, g + 2 chains, ..., with their running sum S and the sum T of those but the last, so that the whole is
-  // chains * sum T + sum (g + 1) S. Rows of buckets are added to all chains at once.
+  // g, g + chains, g + 2 chains, ..., with their running sum S and the sum T of those but the last, so that the whole
+  // is chains * sum T + sum (g + 1) S. Rows of buckets are added to all chains at once.
   void weight(unsigned first_window, unsigned windows, exec::Pool& pool) {
     const size_t width = Lanes<F>::width(), chain_blocks = plan.chains / width, rows = plan.buckets() / plan.chains;
     const size_t all = windows * chain_blocks, most = work.workers[0].sums.blocks() / 2;
@@ -210,7 +210,8 @@ struct Sum {
       }
       for (size_t lane = 0; lane < count * width; lane++) {
         const size_t chain = begin * width + lane;
-        Affine<F>* const out = &work.chains[(first_window + chain / plan.chains) * 2 * plan.chains + chain % plan.chains];
+        Affine<F>* const out =
+            &work.chains[(first_window + chain / plan.chains) * 2 * plan.chains + chain % plan.chains];
         out[0] = sums.get(count * width + lane);
         out[plan.chains] = rows > 1 ? sums.get(lane) : Affine<F>::infinity();
       }

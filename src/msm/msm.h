@@ -31,7 +31,7 @@ struct Plan {
   size_t lanes;              // sums that a thread's additions advance together; a multiple of 16, 32 or more
   size_t tasks;              // into which the points of the windows in progress are cut; each a slice a lane
   size_t chains;             // running sums that weight a window's buckets; a power of two, 16 to 2^(window_bits - 1)
-  double additions;        // estimated, in batched additions of one thread
+  double additions;          // estimated, in batched additions of one thread
   uint64_t workspace_bytes;
 
   size_t buckets() const { return size_t{1} << (window_bits - 1); }  // of a window

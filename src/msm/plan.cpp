@@ -35,8 +35,9 @@ void estimate(Plan& plan, const Costs& costs) {
   const double entries = windows * static_cast<double>(plan.shape.points);
   const double buckets = windows * static_cast<double>(plan.buckets()), slices = static_cast<double>(plan.slices());
   const double steps = std::ceil(entries / slices) * static_cast<double>(plan.tasks);
-  const double sums = (entries * (1 + costs.sort_entry) + std::min(entries, buckets) * costs.bucket + steps * costs.call) / threads +
-                      2 * slices * (1 + costs.bucket) + 16 * costs.call;
+  const double sums =
+      (entries * (1 + costs.sort_entry) + std::min(entries, buckets) * costs.bucket + steps * costs.call) / threads +
+      2 * slices * (1 + costs.bucket) + 16 * costs.call;
   plan.additions = 0;
   for (size_t chains = kWidth; chains <= plan.buckets(); chains *= 2) {
     const double all = windows * static_cast<double>(chains);
@@ -53,8 +54,8 @@ Plan plan_for(const Shape& shape, size_t threads, const Costs& costs) {
   for (unsigned bits = kMinWindowBits; bits <= Digits::kMaxWindowBits; bits++) {
     Plan one{.shape = shape, .threads = std::max<size_t>(1, threads), .window_bits = bits};
     one.windows = Digits(bits).windows();
-    one.windows_at_once = static_cast<unsigned>(
-        std::clamp<size_t>(kBatchEntries / std::max<size_t>(1, shape.points), 1, one.windows));
+    one.windows_at_once =
+        static_cast<unsigned>(std::clamp<size_t>(kBatchEntries / std::max<size_t>(1, shape.points), 1, one.windows));
     choose_lanes(one, costs);
     estimate(one, costs);
     if (best.windows == 0 || one.additions < best.additions) best = one;

@@ -19,8 +19,7 @@ template <class F>
 class Lanes {
  public:
   Lanes(Carver& memory, size_t count)
-      : blocks_(blocks_of(count)),
-        memory_(memory.take<std::byte>(blocks_ * kernels_.block_bytes).data()) {}
+      : blocks_(blocks_of(count)), memory_(memory.take<std::byte>(blocks_ * kernels_.block_bytes).data()) {}
 
   static size_t width() { return point_sums<F>().width; }  // of a block
   size_t blocks() const { return blocks_; }
@@ -34,9 +33,7 @@ class Lanes {
     kernels_.get(memory_, lane, &out.x);
     return out;
   }
-  void copy(size_t lane, const Lanes& from, size_t from_lane) {
-    kernels_.copy(memory_, lane, from.memory_, from_lane);
-  }
+  void copy(size_t lane, const Lanes& from, size_t from_lane) { kernels_.copy(memory_, lane, from.memory_, from_lane); }
   void clear() { std::memset(memory_, 0, blocks_ * kernels_.block_bytes); }  // infinity in every lane
 
  private:

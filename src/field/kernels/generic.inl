@@ -10,8 +10,8 @@
 //     Wide product(o)                     of factors below 2p; not yet reduced
 //     struct Wide                         operator - for a subtrahend of factors below p, and Vector reduce()
 //
-// and what points.inl asks for, so that every function below is compiled once for each implementation and none is shared between them. No include
-// guard: it is meant to be included more than once.
+// and what points.inl asks for, so that every function below is compiled once for each implementation and none is
+// shared between them. No include guard: it is meant to be included more than once.
 
 template <>
 struct Vector<Fp2> {

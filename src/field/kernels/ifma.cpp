@@ -115,9 +115,8 @@ CUZK_INLINE inline void gather6(const uint64_t* const* from, Lanes* out) {
   Lanes rows[4];
   unrolled<4>([&](auto k) CUZK_INLINE {  // elements that the permutations below bring to lanes 0 4, 1 5, 2 6, 3 7
     constexpr size_t kFirst[] = {0, 1, 4, 5}, kSecond[] = {2, 3, 6, 7};
-    const auto half = [&](size_t element) CUZK_INLINE {
-      return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from[element]));
-    };
+    const auto half = [&](size_t element)
+                          CUZK_INLINE { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from[element])); };
     rows[k] = _mm512_inserti64x4(_mm512_castsi256_si512(half(kFirst[k])), half(kSecond[k]), 1);
   });
   const Lanes low01 = _mm512_unpacklo_epi64(rows[0], rows[1]), high01 = _mm512_unpackhi_epi64(rows[0], rows[1]);

@@ -23,8 +23,8 @@ template <class F>
 void make_canonical(F& value);
 template <class F>
 void negate(F& value);
-// Looks at first + second. kPlain: the slope is that of the chord. kDoubling: it is slope[0] / slope[1]. kKnown: the sum
-// is in first, and slope[1] = 1.
+// Looks at first + second. kPlain: the slope is that of the chord. kDoubling: it is slope[0] / slope[1]. kKnown: the
+// sum is in first, and slope[1] = 1.
 template <class F>
 Addition classify_addition(F (&first)[2], F (&second)[2], F (&slope)[2]);
 // value <- scale / value, for words below 10p that are not zero.

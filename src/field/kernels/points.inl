@@ -41,9 +41,7 @@ void settle(SumBlock<F>& sum, AdditionBlock<F>& addition, unsigned lanes, const 
     switch (classify_addition(first, other, slope)) {
       case Addition::kPlain: continue;
       case Addition::kDoubling: break;
-      case Addition::kKnown:
-        sum.x.set(lane, first[0]), sum.y.set(lane, first[1]);
-        addition.known |= 1u << lane;
+      case Addition::kKnown: sum.x.set(lane, first[0]), sum.y.set(lane, first[1]); addition.known |= 1u << lane;
     }
     addition.numerator.set(lane, slope[0]), addition.denominator.set(lane, slope[1]);
   }
@@ -62,8 +60,8 @@ CUZK_INLINE inline void begin_addition(SumBlock<F>& sum, AdditionBlock<F>& addit
   if (__builtin_expect(unclear != 0, 0)) settle<F>(sum, addition, unclear, second);
 }
 
-// Every lane's kInverseScale / product, with one inversion: lanes multiply with lanes at half the width, a quarter, ...,
-// until each has the product of all, and then the inverse with what they met on the way.
+// Every lane's kInverseScale / product, with one inversion: lanes multiply with lanes at half the width, a quarter,
+// ..., until each has the product of all, and then the inverse with what they met on the way.
 template <class F>
 void invert_lanes(Residues<F>& product) {
   using R = Residues<F>;
@@ -142,7 +140,8 @@ void sums_add_points(void* sums_memory, void* scratch, size_t blocks, const F* p
   const auto prefetch = [=](size_t b) CUZK_INLINE {
     for (size_t i = 0; i < R::kWidth; i++) {
       // kNoPoint gives an address that need not exist, which does no harm.
-      const uintptr_t point = reinterpret_cast<uintptr_t>(points) + 2 * sizeof(F) * (next[b * R::kWidth + i] & kPointIndex);
+      const uintptr_t point =
+          reinterpret_cast<uintptr_t>(points) + 2 * sizeof(F) * (next[b * R::kWidth + i] & kPointIndex);
       for (size_t offset = 0; offset < 2 * sizeof(F); offset += 64) {
         __builtin_prefetch(reinterpret_cast<const char*>(point + offset), 0, 2);
       }

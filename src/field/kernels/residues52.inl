@@ -9,8 +9,8 @@
 // 2^48, as an inverse in the form of memory is v^-1 2^768, and 2^(384 + 432) is wanted.
 constexpr Fp kInverseScale = Fp::from_u64(uint64_t{1} << 48);
 
-// Products are called, not inlined: their operands are in memory in any case, and so the loops of points.inl stay in the
-// cache of decoded instructions.
+// Products are called, not inlined: their operands are in memory in any case, and so the loops of points.inl stay in
+// the cache of decoded instructions.
 #define CUZK_CALLED __attribute__((noinline))
 
 struct Loose {
@@ -97,11 +97,13 @@ struct Loose {
     });
     return out;
   }
-  uint64_t* word(size_t lane) { return reinterpret_cast<uint64_t*>(limb) + lane; }
-  const uint64_t* word(size_t lane) const { return reinterpret_cast<const uint64_t*>(limb) + lane; }
+  // A lane's words are 8 apart. They are read and written as parts of vectors, which the compiler has to be told.
+  using Word [[gnu::may_alias]] = uint64_t;
+  Word* word(size_t lane) { return reinterpret_cast<Word*>(limb) + lane; }
+  const Word* word(size_t lane) const { return reinterpret_cast<const Word*>(limb) + lane; }
   // The value of one lane in words of 64 bits, which hold up to 9p.
   void get(size_t lane, uint64_t* to) const {
-    const uint64_t* const from = word(lane);
+    const Word* const from = word(lane);
     for (size_t i = 0; i < 6; i++) {
       const size_t l = 64 * i / kRadixBits, shift = 64 * i % kRadixBits;
       to[i] = from[8 * l] >> shift | from[8 * (l + 1)] << (kRadixBits - shift);
@@ -109,7 +111,7 @@ struct Loose {
     }
   }
   void set(size_t lane, const uint64_t* from) {
-    uint64_t* const to = word(lane);
+    Word* const to = word(lane);
     for (size_t l = 0; l < L; l++) {
       const size_t i = kRadixBits * l / 64, shift = kRadixBits * l % 64;
       uint64_t value = from[i] >> shift;
@@ -161,8 +163,8 @@ struct LooseProduct {
     constexpr size_t kLimb = 390 / kRadixBits, kShift = 390 % kRadixBits;
     LooseProduct out = *this;
     unrolled<L>([&](auto i) CUZK_INLINE {
-      constexpr uint64_t kWord = (Loose::kP[i] << kShift & kRadixMask) |
-                                 (i > 0 ? Loose::kP[i > 0 ? i - 1 : 0] >> (kRadixBits - kShift) : 0);
+      constexpr uint64_t kWord =
+          (Loose::kP[i] << kShift & kRadixMask) | (i > 0 ? Loose::kP[i > 0 ? i - 1 : 0] >> (kRadixBits - kShift) : 0);
       out.limb[kLimb + i] = add(out.limb[kLimb + i], broadcast(kWord));
     });
     static_assert(Loose::kP[L - 1] >> (kRadixBits - kShift) == 0);
@@ -247,8 +249,8 @@ struct Residues<Fp> : TwoParts<Residues<Fp>> {
   void get(size_t lane, Fp& to) const { part[lane / 8].get(lane % 8, reinterpret_cast<uint64_t*>(&to)); }
   void set(size_t lane, const Fp& from) { part[lane / 8].set(lane % 8, reinterpret_cast<const uint64_t*>(&from)); }
   static void copy(Residues& to, size_t to_lane, const Residues& from, size_t lane) {
-    uint64_t* const target = to.part[to_lane / 8].word(to_lane % 8);
-    const uint64_t* const source = from.part[lane / 8].word(lane % 8);
+    Loose::Word* const target = to.part[to_lane / 8].word(to_lane % 8);
+    const Loose::Word* const source = from.part[lane / 8].word(lane % 8);
     for (size_t l = 0; l < Loose::L; l++) target[8 * l] = source[8 * l];
   }
   CUZK_CALLED Residues operator*(const Residues& o) const {
