@@ -226,7 +226,7 @@ TEST(Plan, WidensWithSize) {
     for (bool g2 : {false, true}) {
       const Plan one = plan({size_t{1} << log2_size, g2}, 1);
       EXPECT_EQ(one.windows, (255 + one.window_bits - 1) / one.window_bits);
-      if (!g2) {
+      if (!g2 && log2_size >= 8) {  // below, lanes are so few that their number decides
         EXPECT_GE(one.window_bits, bits);
         bits = one.window_bits;
       }
