@@ -143,6 +143,40 @@ class Kernel : public ::testing::TestWithParam<const Kernels*> {
     k.add_sums(sums.get(), scratch.get(), 0, nullptr);
   }
 
+  // Additions whose product of slope and x1 - x3 lies next to zero, where a carry into a negative number would show.
+  template <class F>
+  void expect_sums_with_small_products(const PointSums<F>& k) {
+    const size_t blocks = 8, lanes = blocks * k.width;
+    const auto memory = [](size_t bytes) {
+      return std::unique_ptr<void, decltype(&std::free)>(std::aligned_alloc(64, (bytes + 63) / 64 * 64), &std::free);
+    };
+    const auto sums = memory(blocks * k.block_bytes), scratch = memory(blocks * k.scratch_bytes);
+    std::vector<Point<F>> second(lanes), want(lanes);
+    std::vector<uint32_t> choice(lanes);
+    for (size_t i = 0; i < lanes; i++) {
+      const F x1 = sample<F>(random_), y1 = sample<F>(random_);
+      const Fp small = i % 2 != 0 ? Fp::from_raw({i % 3}) : -Fp::from_raw({1 + i % 3});
+      F slope = sample<F>(random_), product;
+      if (slope.is_zero()) slope = F::one();
+      if constexpr (std::is_same_v<F, Fp2>) {
+        product = {small, sample<Fp>(random_)};
+      } else {
+        product = small;
+      }
+      const F x3 = x1 - product * slope.inverse(), x2 = slope.square() - x1 - x3;
+      second[i] = {x2, y1 + slope * (x2 - x1)};
+      want[i] = plus(Point<F>{x1, y1}, second[i]);
+      choice[i] = static_cast<uint32_t>(i);
+      k.set(sums.get(), i, Point<F>{x1, y1}.data());
+    }
+    k.add_points(sums.get(), scratch.get(), blocks, second[0].data(), choice.data(), choice.data());
+    for (size_t i = 0; i < lanes; i++) {
+      Point<F> point;
+      k.get(sums.get(), i, point.data());
+      ASSERT_EQ(point, want[i]) << "lane " << i;
+    }
+  }
+
   template <class F>
   using Point = std::array<F, 2>;  // x and y, both zero for infinity
   template <class F>
@@ -218,6 +252,10 @@ TEST_P(Kernel, Sums) {
   for (size_t blocks : {1, 2, 3, 5}) {
     expect_sums(k_.fp_sums, blocks);
     expect_sums(k_.fp2_sums, blocks);
+  }
+  for (int i = 0; i < 20; i++) {
+    expect_sums_with_small_products(k_.fp_sums);
+    expect_sums_with_small_products(k_.fp2_sums);
   }
 }
 

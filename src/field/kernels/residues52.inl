@@ -158,16 +158,15 @@ struct LooseProduct {
     unrolled<2 * L>([&](auto i) CUZK_INLINE { out.limb[i] = subtract(limb[i], o.limb[i]); });
     return out;
   }
-  // Plus p 2^390, which is more than 2^8 p^2 and 2^-26 p once reduced.
-  CUZK_INLINE LooseProduct plus_p_2_390() const {
-    constexpr size_t kLimb = 390 / kRadixBits, kShift = 390 % kRadixBits;
+  // Plus p 2^404, which is more than 2^23 p^2 and 2^-12 p once reduced.
+  CUZK_INLINE LooseProduct plus_p_2_404() const {
+    constexpr size_t kLimb = 404 / kRadixBits, kShift = 404 % kRadixBits;
     LooseProduct out = *this;
-    unrolled<L>([&](auto i) CUZK_INLINE {
-      constexpr uint64_t kWord =
-          (Loose::kP[i] << kShift & kRadixMask) | (i > 0 ? Loose::kP[i > 0 ? i - 1 : 0] >> (kRadixBits - kShift) : 0);
-      out.limb[kLimb + i] = add(out.limb[kLimb + i], broadcast(kWord));
+    unrolled<L + 1>([&](auto i) CUZK_INLINE {
+      constexpr uint64_t kLow = i < L ? Loose::kP[i < L ? i : 0] << kShift & kRadixMask : 0;
+      constexpr uint64_t kHigh = i > 0 ? Loose::kP[i > 0 ? i - 1 : 0] >> (kRadixBits - kShift) : 0;
+      out.limb[kLimb + i] = add(out.limb[kLimb + i], broadcast(kLow | kHigh));
     });
-    static_assert(Loose::kP[L - 1] >> (kRadixBits - kShift) == 0);
     return out;
   }
 };
@@ -325,11 +324,12 @@ struct Residues<Fp2> : TwoParts<Residues<Fp2>> {
       for (size_t l = 0; l < Loose::L; l++) to.part[k].word(to_lane)[8 * l] = from.part[k].word(lane)[8 * l];
     }
   }
-  // Karatsuba. Only the difference may fall below zero.
+  // Karatsuba. Only the difference may fall below zero: by 2^19 p^2 where one factor is for_y() and the other a
+  // difference().
   CUZK_CALLED Residues operator*(const Residues& o) const {
     const LooseProduct a = LooseProduct::of(part[0], o.part[0]), b = LooseProduct::of(part[1], o.part[1]);
     LooseProduct t[2] = {
-        a.minus(b).plus_p_2_390(),
+        a.minus(b).plus_p_2_404(),
         LooseProduct::of(part[0].sum(part[1]), o.part[0].sum(o.part[1])).minus(a).minus(b),
     };
     Residues out;
