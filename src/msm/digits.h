@@ -4,6 +4,7 @@
 // A scalar above r/2 counts as s - r, so 255 bits of digits suffice. Adding 2^(bits-1) at every digit but the top one
 // makes each lower digit a plain bit field of the sum, less that bias: no carries from window to window.
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -36,13 +37,32 @@ class Digits {
     for (size_t i = 0; i < 4; i++) value[i] = limbs::add_carry(value[i], bias_[i], carry);
     return value;
   }
-  constexpr int64_t digit(const Prepared& value, unsigned window) const {
-    const unsigned low = bits_ * window, limb = low / 64, shift = low % 64;
-    if (window + 1 == windows_) return static_cast<int64_t>(value[3]) >> (low - 192);
-    uint64_t field = value[limb] >> shift;
-    if (shift + bits_ > 64) field |= value[limb + 1] << (64 - shift);
+  // Where one window's digit lies in prepared scalars.
+  struct Window {
+    unsigned low, high, shift;  // the limbs that hold it, from a bit of the low one on
+    uint64_t mask;
+    int64_t bias;
+    bool top;
+
+    constexpr int64_t digit(uint64_t low_limb, uint64_t high_limb) const {
+      if (top) return static_cast<int64_t>(low_limb) >> shift;
+      return static_cast<int64_t>((low_limb >> shift | high_limb << 1 << (63 - shift)) & mask) - bias;
+    }
+  };
+  constexpr Window window(unsigned index) const {
+    const unsigned bit = bits_ * index;
+    if (index + 1 == windows_) return {.low = 3, .high = 3, .shift = bit - 192, .mask = 0, .bias = 0, .top = true};
     const uint64_t bias = uint64_t{1} << (bits_ - 1);
-    return static_cast<int64_t>(field & (2 * bias - 1)) - static_cast<int64_t>(bias);
+    return {.low = bit / 64,
+            .high = std::min(bit / 64 + 1, 3u),
+            .shift = bit % 64,
+            .mask = 2 * bias - 1,
+            .bias = static_cast<int64_t>(bias),
+            .top = false};
+  }
+  constexpr int64_t digit(const Prepared& value, unsigned index) const {
+    const Window at = window(index);
+    return at.digit(value[at.low], value[at.high]);
   }
 
  private:

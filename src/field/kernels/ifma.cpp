@@ -46,6 +46,11 @@ CUZK_INLINE inline Mask is_negative(Lanes a) { return _mm512_cmplt_epi64_mask(a,
 CUZK_INLINE inline bool all_negative(Lanes a) { return is_negative(a) == 0xff; }
 CUZK_INLINE inline Lanes select(Mask mask, Lanes set, Lanes clear) { return _mm512_mask_mov_epi64(clear, mask, set); }
 
+CUZK_INLINE inline Lanes add_where(Mask mask, Lanes a, Lanes b) { return _mm512_mask_add_epi64(a, mask, a, b); }
+CUZK_INLINE inline Mask is_zero(Lanes a) { return _mm512_testn_epi64_mask(a, a); }
+CUZK_INLINE inline Mask mask_of(uint8_t bits) { return bits; }
+CUZK_INLINE inline uint8_t bits_of(Mask mask) { return mask; }
+
 template <size_t N, class Body>
 CUZK_INLINE inline void unrolled(Body body);  // of radix52.inl
 
@@ -105,6 +110,35 @@ CUZK_INLINE inline void store2(uint64_t* to, size_t pitch, const Lanes* in) {
   };
   row(0, _mm512_unpacklo_epi64(in[0], in[1]));
   row(1, _mm512_unpackhi_epi64(in[0], in[1]));
+}
+
+// Six words of the elements at eight addresses, word by word and in order.
+CUZK_INLINE inline void gather6(const uint64_t* const* from, Lanes* out) {
+  Lanes rows[4];
+  unrolled<4>([&](auto k) CUZK_INLINE {  // elements that the permutations below bring to lanes 0 4, 1 5, 2 6, 3 7
+    constexpr size_t kFirst[] = {0, 1, 4, 5}, kSecond[] = {2, 3, 6, 7};
+    const auto half = [&](size_t element)
+                          CUZK_INLINE { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from[element])); };
+    rows[k] = _mm512_inserti64x4(_mm512_castsi256_si512(half(kFirst[k])), half(kSecond[k]), 1);
+  });
+  const Lanes low01 = _mm512_unpacklo_epi64(rows[0], rows[1]), high01 = _mm512_unpackhi_epi64(rows[0], rows[1]);
+  const Lanes low23 = _mm512_unpacklo_epi64(rows[2], rows[3]), high23 = _mm512_unpackhi_epi64(rows[2], rows[3]);
+  out[0] = _mm512_shuffle_i64x2(low01, low23, 0x88);
+  out[1] = _mm512_shuffle_i64x2(high01, high23, 0x88);
+  out[2] = _mm512_shuffle_i64x2(low01, low23, 0xdd);
+  out[3] = _mm512_shuffle_i64x2(high01, high23, 0xdd);
+  const auto row = [&](size_t first) CUZK_INLINE {  // every second element
+    const auto quarter = [&](size_t element) CUZK_INLINE {
+      return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from[element] + 4));
+    };
+    Lanes lanes = _mm512_castsi128_si512(quarter(first));
+    lanes = _mm512_inserti32x4(lanes, quarter(first + 2), 1);
+    lanes = _mm512_inserti32x4(lanes, quarter(first + 4), 2);
+    return _mm512_inserti32x4(lanes, quarter(first + 6), 3);
+  };
+  const Lanes even = row(0), odd = row(1);
+  out[4] = _mm512_unpacklo_epi64(even, odd);
+  out[5] = _mm512_unpackhi_epi64(even, odd);
 }
 
 #include "field/kernels/radix52.inl"

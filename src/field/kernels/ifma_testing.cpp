@@ -70,6 +70,21 @@ Lanes select(Mask mask, Lanes set, Lanes clear) {
   return each([](bool m, uint64_t x, uint64_t y) { return m ? x : y; }, mask, set, clear);
 }
 
+Lanes add_where(Mask mask, Lanes a, Lanes b) { return select(mask, add(a, b), a); }
+Mask is_zero(Lanes a) {
+  return each([](uint64_t x) { return x == 0; }, a);
+}
+Mask mask_of(uint8_t bits) {
+  Mask out;
+  for (size_t i = 0; i < 8; i++) out.lane[i] = bits >> i & 1;
+  return out;
+}
+uint8_t bits_of(Mask mask) {
+  unsigned bits = 0;
+  for (size_t i = 0; i < 8; i++) bits |= static_cast<unsigned>(mask.lane[i]) << i;
+  return static_cast<uint8_t>(bits);
+}
+
 template <size_t kWords>
 void load(const uint64_t* from, size_t pitch, Lanes* out) {
   for (size_t i = 0; i < 8; i++) {
@@ -84,6 +99,12 @@ void store(uint64_t* to, size_t pitch, const Lanes* in) {
 }
 constexpr auto load4 = load<4>, load2 = load<2>;
 constexpr auto store4 = store<4>, store2 = store<2>;
+
+void gather6(const uint64_t* const* from, Lanes* out) {
+  for (size_t i = 0; i < 8; i++) {
+    for (size_t word = 0; word < 6; word++) out[word].lane[i] = from[i][word];
+  }
+}
 
 #include "field/kernels/radix52.inl"
 

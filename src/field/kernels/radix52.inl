@@ -7,6 +7,8 @@
 //     shift_left(a, bits), shift_right(a, bits), shift_right_signed(a, bits), bits from 0 to 63,
 //     madd_low(sum, a, b), madd_high(sum, a, b)   sum + the low or high 52 bits of the product of a and b mod 2^52
 //   Mask is_negative(a), bool all_negative(a), Lanes select(mask, where set, where clear)
+//   add_where(mask, a, b) = a, or a + b where the mask is set; Mask is_zero(a), mask_of(bits); uint8_t bits_of(mask)
+//   gather6(addresses, out)         six words each of the elements at eight addresses, word by word and in order
 //   load4(from, pitch, out)         four words each of eight elements `pitch` words apart, word by word; the elements
 //   may
 //                                   be in any order, the same in all of these
@@ -383,4 +385,6 @@ struct RowFactor {
   }
 };
 
+#include "field/kernels/residues52.inl"
+// which the bulk operations build on:
 #include "field/kernels/generic.inl"
