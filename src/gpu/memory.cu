@@ -43,11 +43,12 @@ PinnedMemory::~PinnedMemory() {
   if (bytes_.data()) cudaFreeHost(bytes_.data());
 }
 
-Result<Pin> Pin::make(std::span<std::byte> bytes) {
+Result<Pin> Pin::make(std::span<const std::byte> bytes) {
   Pin out;
   if (bytes.empty()) return out;
-  CUZK_CUDA(cudaHostRegister(bytes.data(), bytes.size(), cudaHostRegisterPortable));
-  out.at_ = bytes.data();
+  void* at = const_cast<std::byte*>(bytes.data());  // nothing is written to it
+  CUZK_CUDA(cudaHostRegister(at, bytes.size(), cudaHostRegisterPortable));
+  out.at_ = at;
   return out;
 }
 

@@ -16,7 +16,7 @@ Result<uint64_t> free_bytes(int) { return absent(); }
 Result<DeviceMemory> DeviceMemory::make(int, mem::Reservation, mem::Ledger::Entry) { return absent(); }
 Result<DeviceMemory> DeviceMemory::make_uncovered(int, uint64_t) { return absent(); }
 DeviceMemory::~DeviceMemory() = default;
-Result<Pin> Pin::make(std::span<std::byte>) { return absent(); }
+Result<Pin> Pin::make(std::span<const std::byte>) { return absent(); }
 Pin::~Pin() = default;
 Result<PinnedMemory> PinnedMemory::make(mem::Reservation, mem::Ledger::Entry) { return absent(); }
 PinnedMemory::~PinnedMemory() = default;
