@@ -1,110 +1,101 @@
 #include "groth16/subgroup_batch.h"
 
+#include <algorithm>
 #include <bit>
+#include <numeric>
 #include <vector>
 
 #include "curve/encoding.h"
 #include "groth16/random.h"
-#include "msm/batch_add.h"
+#include "msm/sums.h"
 
 namespace cuzk::groth16 {
 namespace {
 
 // Below this many points, one test each is as fast.
 constexpr size_t kSmallBatch = 256;
-constexpr size_t kRandomBlock = size_t{1} << 14;  // points whose buckets are drawn at a time
 
-// Sums of points by bucket, made by batched additions in which no bucket occurs twice: a point that comes again waits
-// for the next batch.
+// The c subset sums of one pass. Folding the upper half of the buckets onto the lower leaves the sum over the top bit
+// in the upper half's total, and the buckets of the other bits below.
+template <class F>
+bool subset_sums_inside(std::vector<Xyzz<F>>& buckets) {
+  for (size_t half = buckets.size() / 2; half > 0; half /= 2) {
+    Xyzz<F> sum = Xyzz<F>::infinity();
+    for (size_t i = half; i < 2 * half; i++) {
+      sum += buckets[i];
+      buckets[i - half] += buckets[i];
+    }
+    if (!in_subgroup(sum.to_affine())) return false;
+  }
+  return true;
+}
+
+// Sums of points by bucket. Every bucket is a lane, and a round adds the next point of each; lanes are in order of their
+// numbers of points, so a round takes the first of them.
 template <class F>
 class Buckets {
  public:
-  explicit Buckets(unsigned bits)
-      : sums_(size_t{1} << bits),
-        last_batch_(sums_.size()),
-        workspace_(workspace_bytes(batch_size(bits))),
-        additions_(make_additions(workspace_, batch_size(bits))) {}
+  Buckets(std::span<const Affine<F>> points, unsigned bits)
+      : points_(points),
+        workspace_(workspace_bytes(size_t{1} << bits)),
+        sums_(make_sums(workspace_, size_t{1} << bits)),
+        out_(size_t{1} << bits),
+        order_(points.size()) {}
 
-  size_t size() const { return sums_.size(); }
-  void clear() { std::fill(sums_.begin(), sums_.end(), Affine<F>::infinity()); }
-  void add(uint32_t bucket, const Affine<F>& point) {
-    if (last_batch_[bucket] == batch_) return waiting_.push_back({bucket, point});
-    last_batch_[bucket] = batch_;
-    additions_.set_first(targets_.size(), sums_[bucket]);
-    additions_.set_second(targets_.size(), point);
-    targets_.push_back(bucket);
-    if (targets_.size() == additions_.capacity()) run();
-  }
-  void finish() {
-    while (!targets_.empty()) run();
-  }
+  // bucket(i) of point i, below 2^bits.
+  template <class Bucket>
+  std::vector<Xyzz<F>>& sum(Bucket bucket) {
+    std::vector<uint32_t> ends(out_.size()), lanes(out_.size());
+    for (size_t i = 0; i < points_.size(); i++) ends[bucket(i)]++;
+    const std::vector<uint32_t> counts = ends;
+    uint32_t begin = 0;
+    for (uint32_t& end : ends) begin += std::exchange(end, begin);
+    for (size_t i = 0; i < points_.size(); i++) order_[ends[bucket(i)]++] = static_cast<uint32_t>(i);
 
-  // The c subset sums. Folding the upper half of the buckets onto the lower leaves the sum over the top bit in the upper
-  // half's total, and the buckets of the other bits below.
-  bool subset_sums_inside() {
-    for (size_t half = size() / 2; half > 0; half /= 2) {
-      Xyzz<F> sum = Xyzz<F>::infinity();
-      for (size_t i = half; i < 2 * half; i++) {
-        sum += sums_[i];
-        add(static_cast<uint32_t>(i - half), sums_[i]);
-      }
-      finish();
-      if (!in_subgroup(sum.to_affine())) return false;
+    std::iota(lanes.begin(), lanes.end(), 0);
+    std::sort(lanes.begin(), lanes.end(), [&](uint32_t a, uint32_t b) { return counts[a] > counts[b]; });
+    sums_.clear();
+    size_t active = lanes.size(), chosen = 0;
+    for (uint32_t round = 0; active > 0 || chosen > 0; round++) {
+      while (active > 0 && counts[lanes[active - 1]] <= round) active--;
+      for (size_t i = 0; i < active; i++) sums_.next[i] = order_[ends[lanes[i]] - counts[lanes[i]] + round];
+      std::fill(sums_.next.begin() + static_cast<ptrdiff_t>(active), sums_.next.end(), kNoPoint);
+      if (chosen > 0) sums_.add_chosen(points_.data(), sums_.blocks_of(chosen));
+      std::swap(sums_.choice, sums_.next);
+      chosen = active;
     }
-    return true;
+    for (size_t i = 0; i < lanes.size(); i++) out_[lanes[i]] = Xyzz<F>::from_affine(sums_.get(i));
+    return out_;
   }
 
  private:
-  struct Waiting {
-    uint32_t bucket;
-    Affine<F> point;
-  };
-
-  // Few enough that one in sixteen points has to wait, many enough to share an inversion.
-  static size_t batch_size(unsigned bits) { return size_t{1} << std::clamp(static_cast<int>(bits) - 3, 0, 10); }
-  static uint64_t workspace_bytes(size_t batch) {
+  static uint64_t workspace_bytes(size_t lanes) {
     msm::Carver counter;
-    msm::BatchAdd<F>(counter, batch);
+    msm::Sums<F>(counter, lanes);
     return counter.bytes();
   }
-  static msm::BatchAdd<F> make_additions(std::span<std::byte> workspace, size_t batch) {
+  static msm::Sums<F> make_sums(std::span<std::byte> workspace, size_t lanes) {
     msm::Carver carver(workspace);
-    return msm::BatchAdd<F>(carver, batch);
+    return msm::Sums<F>(carver, lanes);
   }
 
-  void run() {
-    additions_.run(targets_.size());
-    for (size_t i = 0; i < targets_.size(); i++) sums_[targets_[i]] = additions_.first(i);
-    targets_.clear();
-    batch_++;
-    for (const Waiting& each : std::exchange(waiting_, {})) add(each.bucket, each.point);
-  }
-
-  std::vector<Affine<F>> sums_;
-  std::vector<uint64_t> last_batch_;
-  uint64_t batch_ = 1;
+  std::span<const Affine<F>> points_;
   std::vector<std::byte> workspace_;
-  msm::BatchAdd<F> additions_;
-  std::vector<uint32_t> targets_;  // bucket of each addition of this batch
-  std::vector<Waiting> waiting_;
+  msm::Sums<F> sums_;
+  std::vector<Xyzz<F>> out_;
+  std::vector<uint32_t> order_;  // points by bucket
 };
 
 template <class F>
 Result<bool> all_inside(std::span<const Affine<F>> points) {
-  // Buckets for a sixteenth of the points keep the folding at an eighth of the additions; 2^13 of them stay in cache.
+  // Buckets for a sixteenth of the points keep the folding small; the lanes of 2^13 fit in a second-level cache.
   const unsigned bits = std::min<unsigned>(13, static_cast<unsigned>(std::bit_width(points.size())) - 4);
-  std::vector<uint16_t> random(std::min(points.size(), kRandomBlock));
-  Buckets<F> buckets(bits);
-  const auto mask = static_cast<uint32_t>(buckets.size() - 1);
+  const uint32_t mask = (uint32_t{1} << bits) - 1;
+  std::vector<uint16_t> random(points.size());
+  Buckets<F> buckets(points, bits);
   for (unsigned tests = 0; tests < kSubgroupTests; tests += bits) {
-    buckets.clear();
-    for (size_t begin = 0; begin < points.size(); begin += random.size()) {
-      const auto block = points.subspan(begin, std::min(random.size(), points.size() - begin));
-      CUZK_TRY(random_bytes({reinterpret_cast<uint8_t*>(random.data()), block.size() * sizeof(uint16_t)}));
-      for (size_t i = 0; i < block.size(); i++) buckets.add(random[i] & mask, block[i]);
-    }
-    buckets.finish();
-    if (!buckets.subset_sums_inside()) return false;
+    CUZK_TRY(random_bytes({reinterpret_cast<uint8_t*>(random.data()), random.size() * sizeof(uint16_t)}));
+    if (!subset_sums_inside(buckets.sum([&](size_t i) { return random[i] & mask; }))) return false;
   }
   return true;
 }
