@@ -3,6 +3,7 @@
 # One line a folder. Sources are src/<folder>/**.cpp; beside them lie
 #   *_test.cpp       -> <folder>_test, run by ctest (label fast)
 #   *_slow_test.cpp  -> <folder>_slow_test (label slow)
+#   *_testing.cpp    -> cuzk_<folder>_testing, part of <folder>'s own tests and of those that name it in TEST_LINK
 #   *_gpu_test.cu    -> <folder>_gpu_test (labels fast and gpu), where there is CUDA; skipped where there is no device
 #   *_bench.cpp      -> <folder>_bench
 #   *_gpu_bench.cu   -> <folder>_gpu_bench, where there is CUDA
@@ -13,7 +14,7 @@ function(cuzk_library)
   cmake_parse_arguments(ARG "" "NAME;LAYER" "DEPS;LINK;TEST_LINK" ${ARGN})
   file(GLOB_RECURSE all CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   set(sources ${all})
-  list(FILTER sources EXCLUDE REGEX "_(test|bench|fuzz)\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "_(test|testing|bench|fuzz)\\.cpp$")
   if(CUZK_WITH_CUDA)
     file(GLOB_RECURSE cuda CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cu)
     set(gpu_tests ${cuda})
@@ -24,6 +25,8 @@ function(cuzk_library)
     list(FILTER sources EXCLUDE REGEX "/unavailable\\.cpp$")
     list(APPEND sources ${cuda})
   endif()
+  set(testing ${all})
+  list(FILTER testing INCLUDE REGEX "_testing\\.cpp$")
   set(slow_tests ${all})
   list(FILTER slow_tests INCLUDE REGEX "_slow_test\\.cpp$")
   set(tests ${all})
@@ -59,6 +62,11 @@ function(cuzk_library)
     target_link_libraries(${target} ${scope} cuzk_${dep})
   endforeach()
 
+  if(BUILD_TESTING AND testing)
+    add_library(${target}_testing OBJECT ${testing})
+    target_link_libraries(${target}_testing PUBLIC ${target})
+    list(APPEND ARG_TEST_LINK ${target}_testing)
+  endif()
   if(BUILD_TESTING AND tests)
     cuzk_test(NAME ${ARG_NAME}_test SOURCES ${tests} LINK ${target} ${ARG_TEST_LINK} LABEL fast)
   endif()

@@ -2,6 +2,8 @@
 // first.
 #include <benchmark/benchmark.h>
 
+#include <cstdlib>
+#include <memory>
 #include <vector>
 
 #include "base/testing.h"
@@ -62,21 +64,23 @@ void square(benchmark::State& state, Kernels::Unary<F> kernel) {
   per_element(state);
 }
 template <class F>
-void finish(benchmark::State& state, Kernels::FinishAdditions<F> kernel) {
+void sums(benchmark::State& state, const PointSums<F>& k) {
+  constexpr size_t kLanes = 512;
   auto random = testing::rng();
-  auto x = random_array<F>(random), y = random_array<F>(random);
-  const auto x2 = random_array<F>(random), numerator = random_array<F>(random), inverse = random_array<F>(random);
-  const auto x1 = x, y1 = y;
-  kernel(x.data(), y.data(), x2.data(), numerator.data(), inverse.data(), kCount);
-  for (size_t i = 0; i < kCount; i++) {
-    const F slope = numerator[i] * inverse[i], x3 = slope.square() - x1[i] - x2[i];
-    if (x[i] != x3 || y[i] != slope * (x1[i] - x3) - y1[i]) return state.SkipWithError("wrong result");
+  const auto points = random_array<F>(random);
+  const size_t blocks = kLanes / k.width;
+  const auto memory = [](size_t bytes) { return std::unique_ptr<void, decltype(&std::free)>(std::aligned_alloc(64, bytes), &std::free); };
+  const auto sums = memory(blocks * k.block_bytes), scratch = memory((blocks * k.scratch_bytes + 63) / 64 * 64);
+  std::vector<uint32_t> choice(kLanes);
+  for (size_t i = 0; i < kLanes; i++) {
+    choice[i] = static_cast<uint32_t>(random() % (kCount / 2));
+    k.set(sums.get(), i, &points[2 * ((choice[i] + 1) % (kCount / 2))]);
   }
   for (auto _ : state) {
-    kernel(x.data(), y.data(), x2.data(), numerator.data(), inverse.data(), kCount);
+    k.add_points(sums.get(), scratch.get(), blocks, points.data(), choice.data(), choice.data());
     benchmark::ClobberMemory();
   }
-  per_element(state);
+  per_element(state, kLanes);
 }
 void butterfly(benchmark::State& state, Kernels::Butterfly kernel, bool multiply_first) {
   auto random = testing::rng();
@@ -115,8 +119,8 @@ constexpr auto kSub = [](const auto& a, const auto& b) { return a - b; };
     add("fp_sqr", [k](auto& state) { square<Fp>(state, k->fp_sqr); });
     add("fp_add", [k](auto& state) { binary<Fp>(state, k->fp_add, kAdd); });
     add("fp_sub", [k](auto& state) { binary<Fp>(state, k->fp_sub, kSub); });
-    add("fp_finish_additions", [k](auto& state) { finish<Fp>(state, k->fp_finish_additions); });
-    add("fp2_finish_additions", [k](auto& state) { finish<Fp2>(state, k->fp2_finish_additions); });
+    add("fp_sums", [k](auto& state) { sums<Fp>(state, k->fp_sums); });
+    add("fp2_sums", [k](auto& state) { sums<Fp2>(state, k->fp2_sums); });
     add("fp2_mul", [k](auto& state) { binary<Fp2>(state, k->fp2_mul, kMul); });
     add("fp2_sqr", [k](auto& state) { square<Fp2>(state, k->fp2_sqr); });
     add("fp2_add", [k](auto& state) { binary<Fp2>(state, k->fp2_add, kAdd); });

@@ -55,6 +55,68 @@ std::string names(std::span<const Kernels* const> tables) {
 
 }  // namespace
 
+template <>
+void make_canonical(Fp& value) {
+  Fp::Limbs words = value.raw();
+  while (!limbs::less(words, Fp::kModulus)) limbs::subtract_if_above(words, Fp::kModulus);
+  value = Fp::from_raw(words);
+}
+template <>
+void make_canonical(Fp2& value) {
+  make_canonical(value.c0);
+  make_canonical(value.c1);
+}
+
+template <class F>
+void negate(F& value) {
+  value = -value;
+}
+template void negate(Fp&);
+template void negate(Fp2&);
+
+template <class F>
+Addition classify_addition(F (&first)[2], F (&second)[2], F (&slope)[2]) {
+  for (F* value : {&first[0], &first[1], &second[0], &second[1]}) make_canonical(*value);
+  const auto infinite = [](const F(&point)[2]) { return point[0].is_zero() && point[1].is_zero(); };
+  slope[0] = slope[1] = F::one();
+  if (infinite(first)) {
+    first[0] = second[0], first[1] = second[1];
+  } else if (infinite(second)) {
+  } else if (first[0] != second[0]) {
+    return Addition::kPlain;
+  } else if (first[1] == second[1] && !first[1].is_zero()) {
+    const F square = first[0].square();
+    slope[0] = square + square + square;
+    slope[1] = first[1] + first[1];
+    return Addition::kDoubling;
+  } else {
+    first[0] = first[1] = F::zero();
+  }
+  return Addition::kKnown;
+}
+template Addition classify_addition(Fp (&)[2], Fp (&)[2], Fp (&)[2]);
+template Addition classify_addition(Fp2 (&)[2], Fp2 (&)[2], Fp2 (&)[2]);
+
+template <class F>
+void invert_products(F* products, size_t count, const Fp& scale) {
+  constexpr size_t kMost = 16;
+  F before[kMost];  // before[i] = products[0] ... products[i - 1]
+  F all = F::one();
+  for (size_t i = 0; i < count; i++) {
+    make_canonical(products[i]);
+    before[i] = all;
+    all *= products[i];
+  }
+  F inverse = all.inverse() * scale;
+  for (size_t i = count; i-- > 0;) {
+    const F product = products[i];
+    products[i] = inverse * before[i];
+    inverse *= product;
+  }
+}
+template void invert_products(Fp*, size_t, const Fp&);
+template void invert_products(Fp2*, size_t, const Fp&);
+
 std::span<const Kernels* const> kernels_available() {
   static const std::vector<const Kernels*> kAvailable = [] {
     std::vector<const Kernels*> out;
@@ -74,6 +136,7 @@ Result<const Kernels*> select_kernels(std::string_view name) {
     return fail(Code::kUsage, "this processor cannot run the kernels '{}', which need {}; it can run: {}", name,
                 one.needs, names(kernels_available()));
   }
+  if (const Kernels* emulated = &kEmulatedIfmaKernels; emulated && emulated->name == name) return emulated;
   return fail(Code::kUsage, "there are no kernels named '{}'; this processor can run: {}", name,
               names(kernels_available()));
 }

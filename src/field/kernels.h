@@ -5,6 +5,7 @@
 // One scalar operation stays inline (field/montgomery.h); only loops come here.
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -13,6 +14,32 @@
 
 namespace cuzk {
 
+// In place of an index of a point.
+inline constexpr uint32_t kNoPoint = ~uint32_t{0};
+
+// Sums of points side by side, which only this implementation reads: blocks of `width` lanes, each with one sum, an
+// affine point in a form of its own. Sums are complete: equal and opposite points and infinity, which is all zero
+// bytes, are settled lane by lane. The work is that of affine addition with a shared inversion (Montgomery's trick), 5
+// multiplications and a square each, and of one inversion a call, so calls should have some hundreds of lanes.
+//
+// Sums and scratch are aligned to 64 bytes. A point is two consecutive elements x and y, both zero for infinity; no
+// equation of the curve is used, but y^2 - x^3 must be equal for points that meet.
+template <class F>
+struct PointSums {
+  size_t width;
+  size_t block_bytes, scratch_bytes;  // of a block of sums, and what an addition to it needs
+
+  // Adds to the sum of lane i point choice[i] & (2^31 - 1), negated where the top bit is set, or nothing for kNoPoint.
+  // On the way prefetches the points of `next`, the choice of the next call.
+  void (*add_points)(void* sums, void* scratch, size_t blocks, const F* points, const uint32_t* choice,
+                     const uint32_t* next);
+  // Adds to block i of sums the block at operands[i], lane by lane. An operand may be a later block of sums.
+  void (*add_sums)(void* sums, void* scratch, size_t blocks, const void* const* operands);
+  void (*set)(void* sums, size_t lane, const F* point);
+  void (*get)(const void* sums, size_t lane, F* point);
+  void (*copy)(void* to, size_t to_lane, const void* from, size_t from_lane);
+};
+
 struct Kernels {
   std::string_view name;
 
@@ -20,10 +47,6 @@ struct Kernels {
   using Binary = void (*)(F* out, const F* a, const F* b, size_t count);
   template <class F>
   using Unary = void (*)(F* out, const F* a, size_t count);
-  // The last step of affine additions (x1, y1) <- (x1, y1) + (x2, y2), given the numerator and the inverted denominator
-  // of each slope: slope = numerator inverse, x3 = slope^2 - x1 - x2, y3 = slope (x1 - x3) - y1.
-  template <class F>
-  using FinishAdditions = void (*)(F* x1, F* y1, const F* x2, const F* numerator, const F* inverse, size_t count);
   // Over count pairs (lo[i], hi[i]), each with its own twiddle w[i].
   using Butterfly = void (*)(Fr* lo, Fr* hi, const Fr* w, size_t count);
 
@@ -33,10 +56,10 @@ struct Kernels {
 
   Binary<Fp> fp_mul, fp_add, fp_sub;
   Unary<Fp> fp_sqr;
-  FinishAdditions<Fp> fp_finish_additions;
+  PointSums<Fp> fp_sums;
   Binary<Fp2> fp2_mul, fp2_add, fp2_sub;
   Unary<Fp2> fp2_sqr;
-  FinishAdditions<Fp2> fp2_finish_additions;
+  PointSums<Fp2> fp2_sums;
 };
 
 // Environment variable that forces an implementation by name.
@@ -52,29 +75,15 @@ Result<const Kernels*> select_kernels_from_environment();
 // The choice of select_kernels_from_environment(), made once; the best one where that is an error.
 const Kernels& kernels();
 
-// The operations of the table for F = Fp or Fp2 under one name, for text that serves both groups.
 template <class F>
-struct FieldKernels;
+const PointSums<F>& point_sums();
 template <>
-struct FieldKernels<Fp> {
-  static void mul(Fp* out, const Fp* a, const Fp* b, size_t count) { kernels().fp_mul(out, a, b, count); }
-  static void sqr(Fp* out, const Fp* a, size_t count) { kernels().fp_sqr(out, a, count); }
-  static void add(Fp* out, const Fp* a, const Fp* b, size_t count) { kernels().fp_add(out, a, b, count); }
-  static void sub(Fp* out, const Fp* a, const Fp* b, size_t count) { kernels().fp_sub(out, a, b, count); }
-  static void finish_additions(Fp* x1, Fp* y1, const Fp* x2, const Fp* numerator, const Fp* inverse, size_t count) {
-    kernels().fp_finish_additions(x1, y1, x2, numerator, inverse, count);
-  }
-};
+inline const PointSums<Fp>& point_sums() {
+  return kernels().fp_sums;
+}
 template <>
-struct FieldKernels<Fp2> {
-  static void mul(Fp2* out, const Fp2* a, const Fp2* b, size_t count) { kernels().fp2_mul(out, a, b, count); }
-  static void sqr(Fp2* out, const Fp2* a, size_t count) { kernels().fp2_sqr(out, a, count); }
-  static void add(Fp2* out, const Fp2* a, const Fp2* b, size_t count) { kernels().fp2_add(out, a, b, count); }
-  static void sub(Fp2* out, const Fp2* a, const Fp2* b, size_t count) { kernels().fp2_sub(out, a, b, count); }
-  static void finish_additions(Fp2* x1, Fp2* y1, const Fp2* x2, const Fp2* numerator, const Fp2* inverse,
-                               size_t count) {
-    kernels().fp2_finish_additions(x1, y1, x2, numerator, inverse, count);
-  }
-};
+inline const PointSums<Fp2>& point_sums() {
+  return kernels().fp2_sums;
+}
 
 }  // namespace cuzk

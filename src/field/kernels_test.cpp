@@ -1,9 +1,13 @@
-// Every implementation that this processor can run against the scalar arithmetic.
+// Every implementation that this processor can run, and the emulated one, against the scalar arithmetic.
 #include "field/kernels.h"
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <memory>
+
 #include "base/testing.h"
+#include "field/kernels/implementations.h"
 
 namespace cuzk {
 namespace {
@@ -79,21 +83,94 @@ class Kernel : public ::testing::TestWithParam<const Kernels*> {
       ASSERT_EQ(hi, expected_hi) << n;
     }
   }
+  // Sums of `width` times a few blocks, against additions of single points. The points are multiples of a few, so that
+  // equal and opposite ones and infinity meet, in every lane.
   template <class F>
-  void expect_finish(Kernels::FinishAdditions<F> kernel) {
-    for (size_t n : kSizes) {
-      const auto x1 = samples<F>(n, random_), y1 = samples<F>(n, random_), x2 = samples<F>(n, random_),
-                 numerator = samples<F>(n, random_), inverse = samples<F>(n, random_);
-      std::vector<F> x3(n), y3(n), x = x1, y = y1;
-      for (size_t i = 0; i < n; i++) {
-        const F slope = numerator[i] * inverse[i];
-        x3[i] = slope * slope - x1[i] - x2[i];
-        y3[i] = slope * (x1[i] - x3[i]) - y1[i];
-      }
-      kernel(x.data(), y.data(), x2.data(), numerator.data(), inverse.data(), n);
-      ASSERT_EQ(x, x3) << n;
-      ASSERT_EQ(y, y3) << n;
+  void expect_sums(const PointSums<F>& k, size_t blocks) {
+    const size_t lanes = blocks * k.width, count = 40;
+    const auto memory = [](size_t bytes) {
+      return std::unique_ptr<void, decltype(&std::free)>(std::aligned_alloc(64, (bytes + 63) / 64 * 64), &std::free);
+    };
+    const auto sums = memory(blocks * k.block_bytes), others = memory(blocks * k.block_bytes),
+               scratch = memory(blocks * k.scratch_bytes);
+    const auto points = multiples<F>(count);
+    std::vector<Point<F>> want(lanes), want_others(lanes);
+    std::vector<uint32_t> choice(lanes), next(lanes, kNoPoint);
+    for (size_t i = 0; i < lanes; i++) {
+      want[i] = points[random_() % count], want_others[i] = points[random_() % count];
+      k.set(sums.get(), i, want[i].data());
+      k.set(others.get(), i, want_others[i].data());
     }
+    const auto expect_equal = [&](const void* got, const std::vector<Point<F>>& expected, size_t step) {
+      for (size_t i = 0; i < lanes; i++) {
+        Point<F> point;
+        k.get(got, i, point.data());
+        ASSERT_EQ(point, expected[i]) << "step " << step << ", lane " << i << " of " << lanes;
+      }
+    };
+    expect_equal(sums.get(), want, 0);
+    for (size_t step = 1; step < 40; step++) {
+      for (size_t i = 0; i < lanes; i++) {
+        const size_t index = random_() % count;
+        const bool minus = random_() % 2 != 0;
+        choice[i] = random_() % 16 == 0 ? kNoPoint : static_cast<uint32_t>(index | size_t{minus} << 31);
+        if (choice[i] != kNoPoint) want[i] = plus(want[i], minus ? Point<F>{points[index][0], -points[index][1]} : points[index]);
+      }
+      k.add_points(sums.get(), scratch.get(), blocks, points[0].data(), choice.data(), next.data());
+      expect_equal(sums.get(), want, step);
+      // Blocks of the others, and sums of later blocks, as they were before.
+      std::vector<const void*> operands(blocks);
+      const auto before = want;
+      const auto block = [&](const auto& all, size_t b) { return static_cast<std::byte*>(all.get()) + b * k.block_bytes; };
+      for (size_t b = 0; b < blocks; b++) {
+        const bool later = b + 1 < blocks && step % 3 == 0;
+        operands[b] = later ? block(sums, b + 1) : block(others, b);
+        for (size_t i = b * k.width; i < (b + 1) * k.width; i++) {
+          want[i] = plus(want[i], later ? before[i + k.width] : want_others[i]);
+        }
+      }
+      k.add_sums(sums.get(), scratch.get(), blocks, operands.data());
+      expect_equal(sums.get(), want, step);
+      const size_t from = random_() % lanes, to = random_() % lanes;
+      k.copy(others.get(), to, sums.get(), from);
+      want_others[to] = want[from];
+      expect_equal(others.get(), want_others, step);
+    }
+    k.add_points(sums.get(), scratch.get(), 0, nullptr, nullptr, nullptr);
+    k.add_sums(sums.get(), scratch.get(), 0, nullptr);
+  }
+
+  template <class F>
+  using Point = std::array<F, 2>;  // x and y, both zero for infinity
+  template <class F>
+  static Point<F> plus(const Point<F>& a, const Point<F>& b) {
+    if (b == Point<F>{}) return a;
+    if (a == Point<F>{}) return b;
+    const auto& [x1, y1] = a;
+    const auto& [x2, y2] = b;
+    F slope;
+    if (x1 != x2) {
+      slope = (y2 - y1) * (x2 - x1).inverse();
+    } else if (y1 == y2 && !y1.is_zero()) {
+      slope = (x1.square().dbl() + x1.square()) * y1.dbl().inverse();
+    } else {
+      return {};
+    }
+    const F x3 = slope.square() - x1 - x2;
+    return {x3, slope * (x1 - x3) - y1};
+  }
+  // Small multiples of a point of whatever curve it is on, some negative, and infinity; one has x = 0, one y = 0.
+  template <class F>
+  std::vector<Point<F>> multiples(size_t count) {
+    std::vector<Point<F>> out(count);
+    const Point<F> unit{sample<F>(random_), sample<F>(random_)};
+    for (size_t i = 1; i < count; i++) {
+      out[i] = plus(out[i - 1], unit);
+      if (i % 4 == 3) out[i - 1][1] = -out[i - 1][1];
+    }
+    out[5] = {F::zero(), F::one()};
+    out[6] = {F::one(), F::zero()};
+    return out;
   }
 
   const Kernels& k_ = *GetParam();
@@ -126,18 +203,31 @@ TEST_P(Kernel, Fp) {
   expect_binary<Fp>(k_.fp_add, kAdd);
   expect_binary<Fp>(k_.fp_sub, kSub);
   expect_square<Fp>(k_.fp_sqr);
-  expect_finish<Fp>(k_.fp_finish_additions);
 }
 TEST_P(Kernel, Fp2) {
   expect_binary<Fp2>(k_.fp2_mul, kMul);
   expect_binary<Fp2>(k_.fp2_add, kAdd);
   expect_binary<Fp2>(k_.fp2_sub, kSub);
   expect_square<Fp2>(k_.fp2_sqr);
-  expect_finish<Fp2>(k_.fp2_finish_additions);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Kernel, ::testing::ValuesIn(kernels_available().begin(), kernels_available().end()),
-                         [](const auto& one) { return std::string(one.param->name); });
+TEST_P(Kernel, Sums) {
+  for (size_t blocks : {1, 2, 3, 5}) {
+    expect_sums(k_.fp_sums, blocks);
+    expect_sums(k_.fp2_sums, blocks);
+  }
+}
+
+std::vector<const Kernels*> with_the_emulated_one() {
+  std::vector<const Kernels*> out(kernels_available().begin(), kernels_available().end());
+  out.push_back(&kEmulatedIfmaKernels);
+  return out;
+}
+INSTANTIATE_TEST_SUITE_P(All, Kernel, ::testing::ValuesIn(with_the_emulated_one()), [](const auto& one) {
+  std::string name(one.param->name);
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
 
 TEST(KernelChoice, ForcedImplementationIsActive) {
   const char* forced = std::getenv(kKernelsVariable);
@@ -152,6 +242,11 @@ TEST(KernelChoice, BestIsFirstAndPortableLast) {
   EXPECT_EQ(*select_kernels(""), kernels_available().front());
   EXPECT_EQ(kernels_available().back()->name, "portable");
   for (const Kernels* one : kernels_available()) EXPECT_EQ(*select_kernels(one->name), one);
+}
+
+TEST(KernelChoice, TheEmulatedOneIsForTestsOnly) {
+  EXPECT_EQ(*select_kernels("ifma-emulated"), &kEmulatedIfmaKernels);
+  for (const Kernels* one : kernels_available()) EXPECT_NE(one, &kEmulatedIfmaKernels);
 }
 
 TEST(KernelChoice, UnknownNameIsAUsageErrorThatNamesTheChoices) {

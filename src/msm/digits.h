@@ -36,7 +36,9 @@ class Digits {
     for (size_t i = 0; i < 4; i++) value[i] = limbs::add_carry(value[i], bias_[i], carry);
     return value;
   }
-  constexpr int64_t digit(const Prepared& value, unsigned window) const {
+  // `value` gives the limbs of a prepared scalar by index.
+  template <class Value>
+  constexpr int64_t digit(const Value& value, unsigned window) const {
     const unsigned low = bits_ * window, limb = low / 64, shift = low % 64;
     if (window + 1 == windows_) return static_cast<int64_t>(value[3]) >> (low - 192);
     uint64_t field = value[limb] >> shift;

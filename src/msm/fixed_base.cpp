@@ -2,30 +2,31 @@
 
 #include <cstdlib>
 
-#include "msm/batch_add.h"
+#include "msm/sums.h"
 
 namespace cuzk::msm {
 namespace {
 
-constexpr size_t kBatch = 1024;
-
-// A batch adder with memory of its own.
 template <class F>
-class OwnBatchAdd {
+constexpr size_t kBatch = std::is_same_v<F, Fp> ? 1024 : 512;
+
+// Sums with memory of their own.
+template <class F>
+class OwnSums {
  public:
-  OwnBatchAdd() : memory_(bytes()), carver_(memory_), add(carver_, kBatch) {}
+  OwnSums() : memory_(bytes()), carver_(memory_), sums(carver_, kBatch<F>) {}
 
  private:
   static size_t bytes() {
     Carver counter;
-    BatchAdd<F>(counter, kBatch);
+    Sums<F>(counter, kBatch<F>);
     return counter.bytes();
   }
   std::vector<std::byte> memory_;
   Carver carver_;
 
  public:
-  BatchAdd<F> add;
+  Sums<F> sums;
 };
 
 }  // namespace
@@ -52,17 +53,18 @@ FixedBase<F>::FixedBase(const Xyzz<F>& base, unsigned window_bits, exec::Pool& p
   }
   // From the multiples up to k those up to 2k, by adding the k-th.
   pool.for_each(digits_.windows(), [&](size_t w) {
-    OwnBatchAdd<F> batch;
+    OwnSums<F> own;
+    Sums<F>& sums = own.sums;
     const std::span<Affine<F>> multiples(&table_[w * digits_.buckets()], digits_.buckets());
+    sums.clear();
+    std::fill(sums.next.begin(), sums.next.end(), kNoPoint);
     for (size_t k = 1; k < multiples.size(); k *= 2) {
-      for (size_t begin = 0; begin < k; begin += kBatch) {
-        const size_t count = std::min(kBatch, k - begin);
-        for (size_t i = 0; i < count; i++) {
-          batch.add.set_first(i, multiples[begin + i]);
-          batch.add.set_second(i, multiples[k - 1]);
-        }
-        batch.add.run(count);
-        for (size_t i = 0; i < count; i++) multiples[k + begin + i] = batch.add.first(i);
+      for (size_t begin = 0; begin < k; begin += kBatch<F>) {
+        const size_t count = std::min(kBatch<F>, k - begin);
+        for (size_t i = 0; i < count; i++) sums.set(i, multiples[begin + i]);
+        std::fill(sums.choice.begin(), sums.choice.end(), static_cast<uint32_t>(k - 1));
+        sums.add_chosen(multiples.data(), sums.blocks_of(count));
+        for (size_t i = 0; i < count; i++) multiples[k + begin + i] = sums.get(i);
       }
     }
   });
@@ -70,30 +72,14 @@ FixedBase<F>::FixedBase(const Xyzz<F>& base, unsigned window_bits, exec::Pool& p
 
 template <class F>
 void FixedBase<F>::mul(std::span<const Fr> scalars, std::span<Affine<F>> out, exec::Pool& pool) const {
-  pool.for_each_chunk(scalars.size(), 16 * kBatch, [&](size_t begin, size_t end) {
-    OwnBatchAdd<F> batch;
-    std::vector<Digits::Prepared> prepared(kBatch);
-    std::vector<uint32_t> places(kBatch);
-    std::vector<int32_t> chosen(kBatch);
-    // set(i, entry of the window) for every scalar; the tables are larger than the caches.
-    auto for_entries = [&](size_t count, unsigned window, auto&& set) {
-      const auto entry = [entries = &table_[window * digits_.buckets()]](int32_t digit) -> const Affine<F>& {
-        return entries[std::max(std::abs(digit), 1) - 1];
-      };
-      for (size_t i = 0; i < count; i++) chosen[i] = static_cast<int32_t>(digits_.digit(prepared[i], window));
-      for (size_t i = 0; i < count; i++) {
-        constexpr size_t kAhead = 24;
-        if (i + kAhead < count) prefetch(entry(chosen[i + kAhead]));
-        if (chosen[i] == 0) {
-          set(i, Affine<F>::infinity());
-        } else {
-          set(i, chosen[i] < 0 ? -entry(chosen[i]) : entry(chosen[i]));
-        }
-      }
-    };
+  pool.for_each_chunk(scalars.size(), 16 * kBatch<F>, [&](size_t begin, size_t end) {
+    OwnSums<F> own;
+    Sums<F>& sums = own.sums;
+    std::vector<Digits::Prepared> prepared(kBatch<F>);
+    std::vector<uint32_t> places(kBatch<F>);
     for (size_t at = begin; at < end;) {
       size_t count = 0;
-      for (; at < end && count < kBatch; at++) {
+      for (; at < end && count < kBatch<F>; at++) {
         if (scalars[at].is_zero()) {
           out[at] = Affine<F>::infinity();
         } else {
@@ -101,12 +87,28 @@ void FixedBase<F>::mul(std::span<const Fr> scalars, std::span<Affine<F>> out, ex
           places[count++] = static_cast<uint32_t>(at - begin);
         }
       }
-      for_entries(count, 0, [&](size_t i, const Affine<F>& entry) { batch.add.set_first(i, entry); });
-      for (unsigned window = 1; window < digits_.windows(); window++) {
-        for_entries(count, window, [&](size_t i, const Affine<F>& entry) { batch.add.set_second(i, entry); });
-        batch.add.run(count);
+      const auto choose = [&](size_t i, unsigned window) {
+        const auto digit = static_cast<int32_t>(digits_.digit(prepared[i], window));
+        if (digit == 0) return kNoPoint;
+        const size_t entry = window * digits_.buckets() + static_cast<size_t>(std::abs(digit)) - 1;
+        return static_cast<uint32_t>(entry) | (digit < 0 ? kNegative : 0);
+      };
+      sums.clear();
+      for (size_t i = 0; i < count; i++) {
+        const uint32_t first = choose(i, 0);
+        if (first != kNoPoint) sums.set(i, first & kNegative ? -table_[first & ~kNegative] : table_[first]);
+        sums.next[i] = choose(i, 1 % digits_.windows());
       }
-      for (size_t i = 0; i < count; i++) out[begin + places[i]] = batch.add.first(i);
+      std::fill(sums.next.begin() + count, sums.next.end(), kNoPoint);
+      for (unsigned window = 1; window < digits_.windows(); window++) {
+        std::swap(sums.choice, sums.next);
+        std::fill(sums.next.begin(), sums.next.end(), kNoPoint);
+        if (window + 1 < digits_.windows()) {
+          for (size_t i = 0; i < count; i++) sums.next[i] = choose(i, window + 1);
+        }
+        sums.add_chosen(table_.data(), sums.blocks_of(count));
+      }
+      for (size_t i = 0; i < count; i++) out[begin + places[i]] = sums.get(i);
     }
   });
 }

@@ -1,24 +1,52 @@
 #include "msm/msm.h"
 
 #include <atomic>
-#include <bit>
 
 #include "msm/plan.h"
 
 namespace cuzk::msm {
 namespace {
 
-constexpr uint32_t kNegative = uint32_t{1} << 31;
 constexpr uint32_t kNoBucket = ~uint32_t{0};
 
-// body(task, lane) for every task; two tasks run at once only in different lanes.
+// body(task, worker) for every task; two tasks run at once only with different workers.
 template <class Body>
-void for_each_in_lanes(exec::Pool& pool, size_t lanes, size_t tasks, const Body& body) {
+void for_each_task(exec::Pool& pool, size_t workers, size_t tasks, const Body& body) {
   std::atomic<size_t> next{0};
-  pool.for_each(std::min(lanes, tasks), [&](size_t lane) {
-    for (size_t task = next++; task < tasks; task = next++) body(task, lane);
+  pool.for_each(std::min(workers, tasks), [&](size_t worker) {
+    for (size_t task = next++; task < tasks; task = next++) body(task, worker);
   });
 }
+
+// The runs of equal buckets in the sorted entries of a window.
+struct EntryRuns {
+  std::span<const uint32_t> starts;
+
+  // The bucket of an entry, which is not before `bucket`.
+  uint32_t bucket_of(uint32_t position, uint32_t bucket) const {
+    while (starts[bucket + 1] <= position) bucket++;
+    return bucket;
+  }
+  uint32_t first_bucket_of(uint32_t position) const {
+    return static_cast<uint32_t>(std::upper_bound(starts.begin(), starts.end(), position) - starts.begin()) - 1;
+  }
+  uint32_t run_begin(uint32_t, uint32_t bucket) const { return starts[bucket]; }
+  uint32_t run_end(uint32_t, uint32_t bucket) const { return starts[bucket + 1]; }
+};
+// The same in partial sums.
+struct PartialRuns {
+  std::span<const uint32_t> buckets;
+
+  uint32_t bucket_of(uint32_t position, uint32_t) const { return buckets[position]; }
+  uint32_t first_bucket_of(uint32_t position) const { return buckets[position]; }
+  uint32_t run_begin(uint32_t position, uint32_t bucket) const {
+    return static_cast<uint32_t>(std::lower_bound(buckets.begin(), buckets.begin() + position, bucket) -
+                                 buckets.begin());
+  }
+  uint32_t run_end(uint32_t position, uint32_t bucket) const {
+    return static_cast<uint32_t>(std::upper_bound(buckets.begin() + position, buckets.end(), bucket) - buckets.begin());
+  }
+};
 
 // One multiplication in progress.
 template <class F>
@@ -28,141 +56,163 @@ struct Sum {
   std::span<const Affine<F>> bases;
   Workspace<F> work;
 
-  size_t bucket_count() const { return digits.buckets(); }
-
-  void run_window(unsigned window, WindowSpace<F>& space, exec::Pool& pool) const {
-    sort(window, space, pool);
-    sum_segments(space, pool);
-    sum_partials(space);
-    weight(window, space, pool);
-  }
-
-  // Entries by bucket: every lane counts its part of the points, then puts it where the counts say.
-  void sort(unsigned window, WindowSpace<F>& space, exec::Pool& pool) const {
-    const size_t lanes = space.lanes.size();
-    auto for_digits = [&](size_t lane, auto&& body) {
-      uint32_t* const counts = &space.counts[lane * bucket_count()];
-      const size_t end = (lane + 1) * bases.size() / lanes;
-      for (size_t i = lane * bases.size() / lanes; i < end; i++) {
-        const int64_t digit = digits.digit(work.scalars[i], window);
-        if (digit != 0) body(i, digit < 0, counts[(digit < 0 ? -digit : digit) - 1]);
+  // Entries by bucket: every thread counts its part of the points, then puts it where the counts say.
+  void sort(unsigned first_window, unsigned windows, exec::Pool& pool) {
+    const size_t parts = plan.threads, buckets = windows * plan.buckets();
+    struct Limbs {
+      const std::array<std::span<uint64_t>, 4>& scalars;
+      size_t i;
+      uint64_t operator[](size_t limb) const { return scalars[limb][i]; }
+    };
+    auto for_digits = [&](size_t part, auto&& body) {
+      uint32_t* const counts = &work.counts[part * buckets];
+      const size_t end = (part + 1) * bases.size() / parts;
+      for (size_t i = part * bases.size() / parts; i < end; i++) {
+        for (unsigned w = 0; w < windows; w++) {
+          const int64_t digit = digits.digit(Limbs{work.scalars, i}, first_window + w);
+          if (digit != 0) body(i, digit < 0, counts[w * plan.buckets() + (digit < 0 ? -digit : digit) - 1]);
+        }
       }
     };
-    pool.for_each(lanes, [&](size_t lane) {
-      std::fill_n(&space.counts[lane * bucket_count()], bucket_count(), 0);
-      for_digits(lane, [](size_t, bool, uint32_t& count) { count++; });
+    pool.for_each(parts, [&](size_t part) {
+      std::fill_n(&work.counts[part * buckets], buckets, 0);
+      for_digits(part, [](size_t, bool, uint32_t& count) { count++; });
     });
     uint32_t total = 0;
-    for (size_t b = 0; b < bucket_count(); b++) {
-      space.starts[b] = total;
-      for (size_t lane = 0; lane < lanes; lane++) {
-        total += std::exchange(space.counts[lane * bucket_count() + b], total);
-      }
+    for (size_t b = 0; b < buckets; b++) {
+      work.starts[b] = total;
+      for (size_t part = 0; part < parts; part++) total += std::exchange(work.counts[part * buckets + b], total);
     }
-    space.starts[bucket_count()] = total;
-    pool.for_each(lanes, [&](size_t lane) {
-      for_digits(lane, [&](size_t i, bool negative, uint32_t& place) {
-        space.entries[place++] = static_cast<uint32_t>(i) | (negative ? kNegative : 0);
+    work.starts[buckets] = total;
+    pool.for_each(parts, [&](size_t part) {
+      for_digits(part, [&](size_t i, bool negative, uint32_t& place) {
+        work.entries[place++] = static_cast<uint32_t>(i) | (negative ? kNegative : 0);
       });
     });
   }
 
-  // Sums every bucket's part of every segment. A bucket inside one segment is then done; the others go to the partials.
-  void sum_segments(WindowSpace<F>& space, exec::Pool& pool) const {
-    std::fill(space.buckets.begin(), space.buckets.end(), Affine<F>::infinity());
-    std::fill(space.partials.begin(), space.partials.end(), Partial<F>{kNoBucket, {}});
-    const size_t total = space.starts[bucket_count()];
-    for_each_in_lanes(
-        pool, space.lanes.size(), (total + plan.segment - 1) / plan.segment, [&](size_t segment, size_t l) {
-          Lane<F>& lane = space.lanes[l];
-          const size_t begin = segment * plan.segment, end = std::min(total, begin + plan.segment);
-          auto bucket = static_cast<size_t>(std::upper_bound(space.starts.begin(), space.starts.end(), begin) -
-                                            space.starts.begin()) -
-                        1;
-          size_t runs = 0;
-          for (size_t at = begin; at < end; at += lane.run_lengths[runs++]) {
-            while (space.starts[bucket + 1] <= at) bucket++;
-            lane.run_buckets[runs] = static_cast<uint32_t>(bucket);
-            lane.run_lengths[runs] = static_cast<uint32_t>(std::min<size_t>(space.starts[bucket + 1], end) - at);
-          }
-          lane.sum_runs(runs, [&](size_t position) {
-            constexpr size_t kAhead = 24;
-            if (begin + position + kAhead < end) prefetch(bases[space.entries[begin + position + kAhead] & ~kNegative]);
-            const uint32_t entry = space.entries[begin + position];
-            const Affine<F>& base = bases[entry & ~kNegative];
-            return entry & kNegative ? -base : base;
-          });
-          size_t partial = 2 * segment;
-          for (size_t r = 0; r < runs; r++) {
-            const uint32_t b = lane.run_buckets[r];
-            if (space.starts[b] < begin || space.starts[b + 1] > end) {
-              space.partials[partial++] = {b, lane.points[r]};
-            } else {
-              space.buckets[b] = lane.points[r];
-            }
-          }
-        });
-  }
-
-  // Adds up the partials, which are in order of buckets; one lane suffices, there are two a segment at most.
-  void sum_partials(WindowSpace<F>& space) const {
-    Lane<F>& lane = space.lanes[0];
-    auto left = space.partials;
-    auto compact = [&] {
-      left = {left.begin(),
-              std::remove_if(left.begin(), left.end(), [](const auto& p) { return p.bucket == kNoBucket; })};
-    };
-    for (compact(); !left.empty(); compact()) {
-      const bool last_round = left.size() <= plan.segment;
-      size_t kept = 0;
-      for (size_t begin = 0; begin < left.size(); begin += plan.segment) {
-        const size_t end = std::min(left.size(), begin + plan.segment);
-        size_t runs = 0;
-        for (size_t at = begin; at < end; at += lane.run_lengths[runs++]) {
-          size_t next = at + 1;
-          while (next < end && left[next].bucket == left[at].bucket) next++;
-          lane.run_buckets[runs] = left[at].bucket;
-          lane.run_lengths[runs] = static_cast<uint32_t>(next - at);
-        }
-        lane.sum_runs(runs, [&](size_t position) { return left[begin + position].sum; });
-        for (size_t r = 0; r < runs; r++) {
-          if (last_round || (r > 0 && r + 1 < runs)) {
-            space.buckets[lane.run_buckets[r]] = lane.points[r];
-          } else {
-            left[kept++] = {lane.run_buckets[r], lane.points[r]};
-          }
-        }
+  // Sums every bucket's part of every slice of `total` entries, entry(position) for position = 0, 1, ...; the slices
+  // from `begin` on, one a lane. A bucket inside one slice is then done; the others go to the partials, two a slice.
+  template <class Runs, class Entry>
+  void sum_slices(Worker<F>& worker, const Affine<F>* points, size_t total, size_t slices, size_t begin, size_t count,
+                  const Runs& runs, const Entry& entry, Partials<F>& partials) {
+    Sums<F>& sums = worker.sums;
+    const auto slice_begin = [=](size_t slice) { return static_cast<uint32_t>(slice * total / slices); };
+    const auto finish_run = [&](size_t lane) {
+      Cursor& at = worker.cursors[lane];
+      const size_t slice = begin + lane;
+      if (runs.run_begin(at.run_begin, at.bucket) >= slice_begin(slice) && runs.run_end(at.run_begin, at.bucket) <= at.end) {
+        work.buckets.copy(at.bucket, sums, lane);
+      } else {
+        const size_t partial = 2 * slice + at.partials++;
+        partials.buckets[partial] = at.bucket;
+        partials.sums[partial] = sums.get(lane);
       }
-      if (last_round) return;
-      left = left.first(kept);
+    };
+    for (size_t lane = 0; lane < count; lane++) {
+      const uint32_t first = slice_begin(begin + lane), end = slice_begin(begin + lane + 1);
+      worker.cursors[lane] = {first, first, first, end, first < end ? runs.first_bucket_of(first) : 0, 0};
+      partials.buckets[2 * (begin + lane)] = partials.buckets[2 * (begin + lane) + 1] = kNoBucket;
+      sums.choice[lane] = 0;
+    }
+    const size_t blocks = sums.blocks_of(count);
+    sums.clear();
+    for (size_t lane = count; lane < sums.lanes(); lane++) sums.choice[lane] = sums.next[lane] = kNoPoint;
+    // A step adds one more entry to every lane. A lane that has no more goes on adding its last one to a sum that
+    // nobody looks at.
+    for (bool any = true; any;) {
+      any = false;
+      for (size_t lane = 0; lane < count; lane++) {
+        Cursor& at = worker.cursors[lane];
+        while (at.position == at.run_end) {
+          if (at.run_begin != at.run_end) finish_run(lane);
+          at.run_begin = at.run_end;
+          if (at.position == at.end) break;
+          at.bucket = runs.bucket_of(at.position, at.bucket);
+          at.run_end = std::min(at.end, runs.run_end(at.position, at.bucket));
+          const uint32_t first = entry(at.position++);
+          const Affine<F>& point = points[first & ~kNegative];
+          sums.set(lane, first & kNegative ? -point : point);
+        }
+        if (at.position == at.end && at.run_begin == at.run_end) continue;
+        any = true;
+        sums.choice[lane] = entry(at.position++);
+        sums.next[lane] = at.position < at.end ? entry(at.position) : 0;
+      }
+      if (any) sums.add_chosen(points, blocks);
     }
   }
 
-  // The weighted sum over b of (b + 1) buckets[b], up to its last steps: chain g walks down the buckets g, g + chains,
-  // g + 2 chains, ..., with their running sum S and the sum T of those, so that the whole is
+  void sum_buckets(size_t total, exec::Pool& pool) {
+    work.buckets.clear();
+    if (total == 0) return;
+    const size_t slices = plan.slices(), lanes = plan.lanes;
+    for_each_task(pool, work.workers.size(), plan.tasks, [&](size_t task, size_t worker) {
+      sum_slices(work.workers[worker], bases.data(), total, slices, task * lanes, lanes, EntryRuns{work.starts},
+                 [this](uint32_t position) { return work.entries[position]; }, work.partials[0]);
+    });
+    sum_partials(2 * slices);
+  }
+
+  // Adds up `count` partials, which are in order of buckets; one thread suffices, as they are few.
+  void sum_partials(size_t count) {
+    constexpr size_t kFew = 32, kSlice = 16;
+    Partials<F>*from = &work.partials[0], *to = &work.partials[1];
+    for (;; std::swap(from, to)) {
+      size_t kept = 0;
+      for (size_t i = 0; i < count; i++) {
+        if (from->buckets[i] == kNoBucket) continue;
+        from->buckets[kept] = from->buckets[i];
+        from->sums[kept++] = from->sums[i];
+      }
+      if (kept <= kFew) return add_one_by_one(*from, kept);
+      const size_t slices = (kept + kSlice - 1) / kSlice, lanes = plan.lanes;
+      for (size_t begin = 0; begin < slices; begin += lanes) {
+        sum_slices(work.workers[0], from->sums.data(), kept, slices, begin, std::min(lanes, slices - begin),
+                   PartialRuns{from->buckets.first(kept)}, [](uint32_t position) { return position; }, *to);
+      }
+      count = 2 * slices;
+    }
+  }
+  void add_one_by_one(const Partials<F>& partials, size_t count) {
+    for (size_t i = 0; i < count;) {
+      const uint32_t bucket = partials.buckets[i];
+      Xyzz<F> sum;
+      for (; i < count && partials.buckets[i] == bucket; i++) sum += partials.sums[i];
+      work.buckets.set(bucket, sum.to_affine());
+    }
+  }
+
+  // The weighted sum over b of (b + 1) buckets[b] of every window, up to its last steps: chain g walks down the buckets
+  // g, g + chains, g + 2 chains, ..., with their running sum S and the sum T of those but the last, so that the whole is
   // chains * sum T + sum (g + 1) S. Rows of buckets are added to all chains at once.
-  void weight(unsigned window, WindowSpace<F>& space, exec::Pool& pool) const {
-    const size_t chains = plan.chains, rows = bucket_count() / chains;
-    const size_t width =
-        std::min(space.lanes[0].add.capacity() / 2, (chains + space.lanes.size() - 1) / space.lanes.size());
-    Affine<F>* const sums = &work.chains[window * 2 * chains];
-    for_each_in_lanes(pool, space.lanes.size(), (chains + width - 1) / width, [&](size_t task, size_t l) {
-      const size_t begin = task * width, count = std::min(width, chains - begin);
-      BatchAdd<F>& add = space.lanes[l].add;
-      for (size_t g = 0; g < count; g++) {
-        add.set_first(g, space.buckets[(rows - 1) * chains + begin + g]);
-        add.set_first(count + g, Affine<F>::infinity());
+  void weight(unsigned first_window, unsigned windows, exec::Pool& pool) {
+    const size_t width = Lanes<F>::width(), chain_blocks = plan.chains / width, rows = plan.buckets() / plan.chains;
+    const size_t all = windows * chain_blocks, most = work.workers[0].sums.blocks() / 2;
+    const size_t tasks = (all + most - 1) / most + plan.threads - 1, each = (all + tasks - 1) / tasks;
+    for_each_task(pool, work.workers.size(), (all + each - 1) / each, [&](size_t task, size_t worker) {
+      const size_t begin = task * each, count = std::min(each, all - begin);
+      Sums<F>& sums = work.workers[worker].sums;
+      // The block of chain block begin + i in a row.
+      const auto bucket_block = [&](size_t row, size_t i) {
+        const size_t window = (begin + i) / chain_blocks, chain_block = (begin + i) % chain_blocks;
+        return (window * rows + row) * chain_blocks + chain_block;
+      };
+      for (size_t i = 0; i < count; i++) {  // T in blocks from 0, S from count
+        const std::byte* const last = work.buckets.block(bucket_block(rows - 1, i));
+        std::memcpy(sums.block(count + i), last, sums.block(1) - sums.block(0));
+        std::memcpy(sums.block(i), last, sums.block(1) - sums.block(0));
       }
       for (size_t row = rows - 1; row-- > 0;) {
-        for (size_t g = 0; g < count; g++) {
-          add.set_second(g, space.buckets[row * chains + begin + g]);
-          add.set_second(count + g, add.first(g));
-        }
-        add.run(2 * count);
+        sums.add_blocks(row + 2 == rows ? count : 0, 2 * count, [&](size_t i) {
+          return i < count ? sums.block(count + i) : work.buckets.block(bucket_block(row, i - count));
+        });
       }
-      for (size_t g = 0; g < count; g++) {
-        sums[begin + g] = add.first(g);
-        sums[chains + begin + g] = add.first(count + g);
+      for (size_t lane = 0; lane < count * width; lane++) {
+        const size_t chain = begin * width + lane;
+        Affine<F>* const out = &work.chains[(first_window + chain / plan.chains) * 2 * plan.chains + chain % plan.chains];
+        out[0] = sums.get(count * width + lane);
+        out[plan.chains] = rows > 1 ? sums.get(lane) : Affine<F>::infinity();
       }
     });
   }
@@ -180,13 +230,11 @@ struct Sum {
   }
 
   Xyzz<F> run(exec::Pool& pool) {
-    if (work.windows.size() == 1) {
-      for (unsigned w = 0; w < plan.windows; w++) run_window(w, work.windows[0], pool);
-    } else {
-      for_each_in_lanes(pool, work.windows.size(), plan.windows, [&](size_t w, size_t lane) {
-        exec::Pool alone(1);
-        run_window(static_cast<unsigned>(w), work.windows[lane], alone);
-      });
+    for (unsigned first = 0; first < plan.windows; first += plan.windows_at_once) {
+      const unsigned windows = std::min(plan.windows_at_once, plan.windows - first);
+      sort(first, windows, pool);
+      sum_buckets(work.starts[windows * plan.buckets()], pool);
+      weight(first, windows, pool);
     }
     pool.for_each(plan.windows, [&](size_t w) { work.sums[w] = window_sum(w); });
     Xyzz<F> out;
@@ -217,7 +265,10 @@ Result<Xyzz<F>> run(const Plan& plan, std::span<const Affine<F>> bases, std::spa
   Carver memory(workspace);
   Sum<F> sum{plan, Digits(plan.window_bits), bases, Workspace<F>(memory, plan)};
   pool.for_each_chunk(scalars.size(), 4096, [&](size_t begin, size_t end) {
-    for (size_t i = begin; i < end; i++) sum.work.scalars[i] = sum.digits.prepare(scalars[i]);
+    for (size_t i = begin; i < end; i++) {
+      const Digits::Prepared prepared = sum.digits.prepare(scalars[i]);
+      for (size_t limb = 0; limb < prepared.size(); limb++) sum.work.scalars[limb][i] = prepared[limb];
+    }
   });
   return sum.run(pool);
 }

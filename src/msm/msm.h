@@ -1,9 +1,10 @@
 #pragma once
 // Multi-scalar multiplication: the sum of scalars[i] * bases[i], in G1 (F = Fp) and G2 (F = Fp2).
 //
-// Pippenger's bucket method with signed digits. A window's points are sorted by bucket, each bucket is summed as a
-// tree, and the buckets are weighted by running sums, all by batched affine additions (msm/batch_add.h). Equal scalars,
-// equal or opposite points and infinity cost no more than others.
+// Pippenger's bucket method with signed digits. A window's points are sorted by bucket and cut into slices of one
+// length; many slices are summed side by side, and the buckets are weighted by running sums, all by batched affine
+// additions (PointSums of field/kernels.h). Equal scalars, equal or opposite points and infinity cost little more than
+// others.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,14 +24,18 @@ struct Shape {
 // How one shape is computed: a pure function of shape and threads.
 struct Plan {
   Shape shape;
-  size_t threads;          // that share the work
-  unsigned window_bits;    // of a signed digit
-  unsigned windows;        // digits of a scalar
-  size_t windows_at_once;  // small sums give each thread a window, large ones all threads one window
-  size_t segment;          // points of a sorted window that one thread sums at a time; at least 3
-  size_t chains;           // running sums that weight a window's buckets; a power of two, at most 2^(window_bits - 1)
+  size_t threads;            // that share the work
+  unsigned window_bits;      // of a signed digit, 5 to 22
+  unsigned windows;          // digits of a scalar
+  unsigned windows_at_once;  // whose buckets are in memory together: small sums take several
+  size_t lanes;              // sums that a thread's additions advance together; a multiple of 16, 32 or more
+  size_t tasks;              // into which the points of the windows in progress are cut; each a slice a lane
+  size_t chains;             // running sums that weight a window's buckets; a power of two, 16 to 2^(window_bits - 1)
   double additions;        // estimated, in batched additions of one thread
   uint64_t workspace_bytes;
+
+  size_t buckets() const { return size_t{1} << (window_bits - 1); }  // of a window
+  size_t slices() const { return tasks * lanes; }
 };
 Plan plan(const Shape& shape, size_t threads);
 // The workspace of a plan, at any address.

@@ -89,7 +89,8 @@ class Msm : public ::testing::Test {
     auto got = run<F>(plan, bases, scalars, std::span(workspace).subspan(1), pool);  // any alignment will do
     ASSERT_TRUE(got) << got.error().message;
     EXPECT_EQ(*got, want) << bases.size() << " points, " << plan.threads << " threads, " << plan.window_bits
-                          << " bits, " << plan.segment << " a segment, " << plan.chains << " chains";
+                          << " bits, " << plan.windows_at_once << " windows at once, " << plan.tasks << " tasks of "
+                          << plan.lanes << " lanes, " << plan.chains << " chains";
     EXPECT_TRUE(std::equal(before.begin(), before.end(), scalars.begin()));
   }
   static void expect_double_and_add(const std::vector<Point>& bases, const std::vector<Fr>& scalars) {
@@ -155,36 +156,40 @@ TEST(MsmG1, PointWithZeroX) {
 TYPED_TEST(Msm, EveryWindowWidth) {
   const Progression<TypeParam> bases(50, 5);
   const auto scalars = random_scalars(50, 5);
-  for (unsigned bits : {1, 2, 3, 7, 12}) {
-    for (size_t chains = 1; chains <= size_t{1} << (bits - 1); chains *= 8) {
+  for (unsigned bits : {5, 6, 7, 12}) {
+    for (size_t chains = 16; chains <= size_t{1} << (bits - 1); chains *= 4) {
       Plan chosen = plan({50, this->kG2}, 2);
       chosen.window_bits = bits;
       chosen.windows = Digits(bits).windows();
+      chosen.windows_at_once = bits == 6 ? 4 : 1;
       chosen.chains = chains;
       this->expect_known(chosen, bases, scalars);
     }
   }
 }
 
-// Short segments, so that buckets span many of them and their partial sums take several rounds.
-TYPED_TEST(Msm, EverySegmentLength) {
+// Short slices, so that buckets span many of them and their partial sums take several rounds.
+TYPED_TEST(Msm, EveryCut) {
   const Progression<TypeParam> bases(200, 6);
   const auto scalars = random_scalars(200, 6);
-  for (size_t segment : {4, 5, 8, 33, 1000}) {
-    for (size_t windows_at_once : {1, 2}) {
-      Plan chosen = plan({200, this->kG2}, 2);
-      chosen.segment = segment;
-      chosen.windows_at_once = windows_at_once;
-      this->expect_known(chosen, bases, scalars);
-      this->expect_known(chosen, bases, std::vector<Fr>(200, scalars[0]));  // one bucket a window
-      auto two = scalars;
-      for (size_t i = 0; i < two.size(); i++) two[i] = Fr::from_u64(1 + i % 2);
-      this->expect_known(chosen, bases, two);
+  for (size_t lanes : {32, 48}) {
+    for (size_t tasks : {1, 2, 5}) {
+      for (unsigned windows_at_once : {1, 3}) {
+        Plan chosen = plan({200, this->kG2}, 2);
+        chosen.lanes = lanes;
+        chosen.tasks = tasks;
+        chosen.windows_at_once = windows_at_once;
+        this->expect_known(chosen, bases, scalars);
+        this->expect_known(chosen, bases, std::vector<Fr>(200, scalars[0]));  // one bucket a window
+        auto two = scalars;
+        for (size_t i = 0; i < two.size(); i++) two[i] = Fr::from_u64(1 + i % 2);
+        this->expect_known(chosen, bases, two);
+      }
     }
   }
 }
 
-// Large enough that all threads share a window; uniform, mostly bits, and one bucket for all.
+// Large enough for windows of their own; uniform, mostly bits, and one bucket for all.
 TYPED_TEST(Msm, Large) {
   const size_t size = this->kG2 ? 8193 : 20001;
   const Progression<TypeParam> bases(size, 7);

@@ -5,50 +5,59 @@
 namespace cuzk::msm {
 namespace {
 
-// In batched additions of the same group; estimates for the adx kernels on a Xeon with AVX-512 (Sapphire Rapids).
+// In additions of the same group in full batches.
 struct Costs {
-  double inversion, xyzz_addition, sort_entry;
-  size_t segment;  // with the scratch of its additions it fits in a 2 MiB second-level cache
+  double call;           // what a call of the kernels costs beside its additions: most of it an inversion
+  double xyzz_addition;  // of single points
+  double sort_entry;
+  double bucket;  // to begin and to end a sum
+  size_t lanes;   // at most, so that a thread's lanes fit into a second-level cache of 1 MiB
 };
-constexpr Costs kG1Costs{16, 1.9, 0.1, 4096};
-constexpr Costs kG2Costs{8, 1.9, 0.04, 2048};
+constexpr Costs kG1Costs{50, 6, 0.1, 0.5, 1024};
+constexpr Costs kG2Costs{20, 6, 0.04, 0.3, 512};
 
-constexpr size_t kWindowAtOncePoints = size_t{1} << 13;  // from here on all threads share a window
+constexpr size_t kWidth = 16;             // a multiple of that of all kernels
+constexpr unsigned kMinWindowBits = 5;    // as many buckets
+constexpr size_t kSliceEntries = 64;      // a lane sums at least about so many,
+constexpr size_t kMaxSliceEntries = 512;  // and at most
+constexpr size_t kBatchEntries = size_t{1} << 18;
 
-struct Estimate {
-  double additions;
-  size_t chains;
-};
+void choose_lanes(Plan& plan, const Costs& costs) {
+  const size_t entries = plan.windows_at_once * plan.shape.points;
+  const size_t lanes = entries / (plan.threads * kSliceEntries) / kWidth * kWidth;
+  plan.lanes = std::clamp(lanes, 2 * kWidth, costs.lanes);
+  plan.tasks = plan.threads * std::max<size_t>(1, entries / (plan.threads * plan.lanes * kMaxSliceEntries));
+}
 
-// One window of `points` entries: sort, sum the buckets, weight them.
-Estimate window_cost(double points, unsigned window_bits, double segment, double lanes, const Costs& costs) {
-  const double buckets = std::exp2(window_bits - 1);
-  const double rounds = 1 + std::max(1.0, std::log2(std::min(points, segment) / std::min(buckets, points)) + 1);
-  const double sums = points * (1 + costs.sort_entry) + std::ceil(points / segment) * rounds * costs.inversion;
-  Estimate best{0, 0};
-  for (double chains = 1; chains <= buckets; chains *= 2) {
-    const double groups = std::max(lanes, std::ceil(2 * chains / (segment / 2)));
-    const double weights = 2 * buckets + buckets / chains * groups * costs.inversion + 3 * chains * costs.xyzz_addition;
-    if (best.chains == 0 || sums + weights < best.additions) best = {sums + weights, static_cast<size_t>(chains)};
+// All windows, with the cheapest number of chains.
+void estimate(Plan& plan, const Costs& costs) {
+  const auto threads = static_cast<double>(plan.threads), windows = static_cast<double>(plan.windows_at_once);
+  const double entries = windows * static_cast<double>(plan.shape.points);
+  const double buckets = windows * static_cast<double>(plan.buckets()), slices = static_cast<double>(plan.slices());
+  const double steps = std::ceil(entries / slices) * static_cast<double>(plan.tasks);
+  const double sums = (entries * (1 + costs.sort_entry) + std::min(entries, buckets) * costs.bucket + steps * costs.call) / threads +
+                      2 * slices * (1 + costs.bucket) + 16 * costs.call;
+  plan.additions = 0;
+  for (size_t chains = kWidth; chains <= plan.buckets(); chains *= 2) {
+    const double all = windows * static_cast<double>(chains);
+    const double calls = std::max(threads, std::ceil(2 * all / static_cast<double>(plan.lanes)));
+    const double rows = static_cast<double>(plan.buckets() / chains);
+    const double weights = (2 * buckets + rows * calls * costs.call + 3 * all * costs.xyzz_addition) / threads;
+    const double additions = static_cast<double>(plan.windows) / windows * (sums + weights);
+    if (plan.additions == 0 || additions < plan.additions) plan.additions = additions, plan.chains = chains;
   }
-  return best;
 }
 
 Plan plan_for(const Shape& shape, size_t threads, const Costs& costs) {
-  Plan best{.shape = shape, .threads = std::max<size_t>(1, threads), .segment = costs.segment};
-  const bool share = shape.points >= kWindowAtOncePoints;
-  for (unsigned bits = 1; bits <= Digits::kMaxWindowBits; bits++) {
-    const unsigned windows = Digits(bits).windows();
-    const auto lanes = static_cast<double>(share ? best.threads : 1);
-    const Estimate window =
-        window_cost(static_cast<double>(shape.points), bits, static_cast<double>(costs.segment), lanes, costs);
-    const double additions = windows * window.additions;
-    if (best.windows != 0 && additions >= best.additions) continue;
-    best.window_bits = bits;
-    best.windows = windows;
-    best.windows_at_once = share ? 1 : std::min<size_t>(best.threads, windows);
-    best.chains = window.chains;
-    best.additions = additions;
+  Plan best{};
+  for (unsigned bits = kMinWindowBits; bits <= Digits::kMaxWindowBits; bits++) {
+    Plan one{.shape = shape, .threads = std::max<size_t>(1, threads), .window_bits = bits};
+    one.windows = Digits(bits).windows();
+    one.windows_at_once = static_cast<unsigned>(
+        std::clamp<size_t>(kBatchEntries / std::max<size_t>(1, shape.points), 1, one.windows));
+    choose_lanes(one, costs);
+    estimate(one, costs);
+    if (best.windows == 0 || one.additions < best.additions) best = one;
   }
   best.workspace_bytes = workspace_bytes(best);
   return best;

@@ -1,48 +1,61 @@
 #include <atomic>
 #include <bit>
 
-#include "msm/batch_add.h"
 #include "msm/msm.h"
+#include "msm/sums.h"
 
 namespace cuzk::msm {
 namespace {
 
-constexpr size_t kColumns = 1024;     // sums that grow side by side in one lane
-constexpr size_t kWordsATask = 1024;  // 65536 points
+template <class F>
+constexpr size_t kColumns = std::is_same_v<F, Fp> ? 1024 : 512;  // sums that grow side by side in one thread
+constexpr size_t kWordsATask = 1024;                             // 65536 points
 
-// A lane adds the selected points to its columns in turn, a batch at a time, and the columns at the end.
+// A thread adds the selected points to its columns in turn, a batch at a time, and the columns at the end.
 template <class F>
 class Columns {
  public:
-  explicit Columns(Carver& memory) : add_(memory, kColumns) {}
+  Columns(Carver& memory, const Affine<F>* points) : sums_(memory, kColumns<F>), points_(points) {
+    if (sums_.block(0)) sums_.clear();
+  }
 
-  void push(const Affine<F>& point) {
-    if (used_ < kColumns) return add_.set_first(used_++, point);
-    add_.set_second(pending_++, point);
-    if (pending_ == kColumns) flush();
+  void push(uint32_t index) {
+    sums_.next[pending_++] = index;
+    if (pending_ == kColumns<F>) flush();
   }
   Xyzz<F> finish() {
     flush();
-    while (used_ > 1) {
-      const size_t half = (used_ + 1) / 2;
-      for (size_t i = half; i < used_; i++) add_.set_second(i - half, add_.first(i));
-      add_.run(used_ - half);
-      used_ = half;
+    flush();
+    for (size_t blocks = used_, half; blocks > 1; blocks = half) {
+      half = (blocks + 1) / 2;
+      sums_.add_blocks(0, blocks - half, [&](size_t i) { return sums_.block(half + i); });
     }
-    return used_ == 0 ? Xyzz<F>::infinity() : Xyzz<F>::from_affine(add_.first(0));
+    Xyzz<F> out;
+    for (size_t lane = 0; lane < sums_.width(); lane++) out += sums_.get(lane);
+    return out;
   }
 
  private:
-  void flush() { add_.run(std::exchange(pending_, 0)); }
+  // Adds the points of the last call, while those that came since are on their way into the caches.
+  void flush() {
+    const size_t blocks = sums_.blocks_of(chosen_);
+    std::fill(sums_.next.begin() + pending_, sums_.next.end(), kNoPoint);
+    if (blocks > 0) sums_.add_chosen(points_, blocks);
+    used_ = std::max(used_, blocks);
+    std::swap(sums_.choice, sums_.next);
+    chosen_ = std::exchange(pending_, 0);
+  }
 
-  BatchAdd<F> add_;
-  size_t used_ = 0, pending_ = 0;
+  Sums<F> sums_;
+  const Affine<F>* points_;
+  size_t used_ = 0;  // blocks with sums
+  size_t chosen_ = 0, pending_ = 0;
 };
 
 template <class F>
-uint64_t lane_bytes() {
+uint64_t thread_bytes() {
   Carver counter;
-  Columns<F> lane(counter);
+  Columns<F>(counter, nullptr);
   return counter.bytes();
 }
 
@@ -50,7 +63,7 @@ uint64_t lane_bytes() {
 
 template <class F>
 uint64_t sum_workspace_bytes(size_t threads) {
-  return std::max<size_t>(1, threads) * lane_bytes<F>();
+  return std::max<size_t>(1, threads) * thread_bytes<F>();
 }
 
 template <class F>
@@ -62,25 +75,25 @@ Result<Xyzz<F>> sum_selected(std::span<const Affine<F>> bases, std::span<const u
   if (bases.size() % 64 != 0 && bitmap.back() >> (bases.size() % 64) != 0) {
     return fail(Code::kInvalidInput, "the bitmap selects a point past the last of {}", bases.size());
   }
-  const size_t lanes = std::min<uint64_t>(pool.threads(), workspace.size() / lane_bytes<F>());
-  if (lanes == 0) {
+  const size_t threads = std::min<uint64_t>(pool.threads(), workspace.size() / thread_bytes<F>());
+  if (threads == 0) {
     return fail(Code::kResourceExhausted, "a sum of selected points needs {} bytes of workspace, not {}",
-                lane_bytes<F>(), workspace.size());
+                thread_bytes<F>(), workspace.size());
   }
-  std::vector<Xyzz<F>> sums(lanes);
+  std::vector<Xyzz<F>> sums(threads);
   std::atomic<size_t> next{0};
-  pool.for_each(lanes, [&](size_t lane) {
-    Carver memory(workspace.subspan(lane * lane_bytes<F>(), lane_bytes<F>()));
-    Columns<F> columns(memory);
+  pool.for_each(threads, [&](size_t thread) {
+    Carver memory(workspace.subspan(thread * thread_bytes<F>(), thread_bytes<F>()));
+    Columns<F> columns(memory, bases.data());
     for (size_t begin = kWordsATask * next++; begin < bitmap.size(); begin = kWordsATask * next++) {
       const size_t end = std::min(bitmap.size(), begin + kWordsATask);
       for (size_t word = begin; word < end; word++) {
         for (uint64_t left = bitmap[word]; left != 0; left &= left - 1) {
-          columns.push(bases[64 * word + static_cast<size_t>(std::countr_zero(left))]);
+          columns.push(static_cast<uint32_t>(64 * word + static_cast<size_t>(std::countr_zero(left))));
         }
       }
     }
-    sums[lane] = columns.finish();
+    sums[thread] = columns.finish();
   });
   Xyzz<F> out;
   for (const Xyzz<F>& sum : sums) out += sum;

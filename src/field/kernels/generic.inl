@@ -10,7 +10,7 @@
 //     Wide product(o)                     of factors below 2p; not yet reduced
 //     struct Wide                         operator - for a subtrahend of factors below p, and Vector reduce()
 //
-// so that every function below is compiled once for each implementation and none is shared between them. No include
+// and what points.inl asks for, so that every function below is compiled once for each implementation and none is shared between them. No include
 // guard: it is meant to be included more than once.
 
 template <>
@@ -91,17 +91,8 @@ inline void fr_butterfly_dif(Fr* lo, Fr* hi, const Fr* w, size_t count) {
   });
 }
 
-template <class F>
-void finish_additions(F* x1, F* y1, const F* x2, const F* numerator, const F* inverse, size_t count) {
-  using V = Vector<F>;
-  for_each<V::kWidth>(count, [=](size_t i, size_t n) {
-    const V slope = V::load(numerator + i, n) * V::load(inverse + i, n), x = V::load(x1 + i, n);
-    const V x3 = slope.square() - x - V::load(x2 + i, n);
-    const V y3 = slope * (x - x3) - V::load(y1 + i, n);
-    x3.store(x1 + i, n);
-    y3.store(y1 + i, n);
-  });
-}
+#include "field/kernels/points.inl"
+// builds on the residues of the implementation.
 
 constexpr Kernels table(std::string_view name) {
   return {.name = name,
@@ -114,10 +105,10 @@ constexpr Kernels table(std::string_view name) {
           .fp_add = add<Fp>,
           .fp_sub = sub<Fp>,
           .fp_sqr = sqr<Fp>,
-          .fp_finish_additions = finish_additions<Fp>,
+          .fp_sums = point_sums<Fp>(),
           .fp2_mul = mul<Fp2>,
           .fp2_add = fp2_add,
           .fp2_sub = fp2_sub,
           .fp2_sqr = sqr<Fp2>,
-          .fp2_finish_additions = finish_additions<Fp2>};
+          .fp2_sums = point_sums<Fp2>()};
 }

@@ -1,6 +1,8 @@
 // A vector of one element, for kernels that work on scalars. Included inside the namespace of an implementation, which
 // supplies multiply(x, y) and square_of(x).
 
+#define CUZK_INLINE __attribute__((always_inline))
+
 template <class F>
 struct Vector {
   static constexpr size_t kWidth = 1;
@@ -19,4 +21,38 @@ struct Vector {
   Vector difference(const Vector& o) const { return *this - o; }
   Wide product(const Vector& o) const { return *this * o; }
   Vector reduce() const { return *this; }
+};
+
+// One element as well, canonical throughout.
+constexpr Fp kInverseScale = Fp::one();
+
+template <class F>
+struct Residues {
+  static constexpr size_t kWidth = 1;
+  Vector<F> value;
+
+  static Residues gather(const F* const* from) { return {Vector<F>::load(*from, 1)}; }
+  void get(size_t, F& to) const { value.store(&to, 1); }
+  void set(size_t, const F& from) { value = Vector<F>::load(&from, 1); }
+  static void copy(Residues& to, size_t, const Residues& from, size_t) { to = from; }
+  Residues difference(const Residues& o) const { return {value - o.value}; }
+  Residues negated(unsigned bits) const {
+    if (bits == 0) return *this;
+    const F zero{};
+    return {Vector<F>::load(&zero, 1) - value};
+  }
+  Residues operator*(const Residues& o) const { return {value * o.value}; }
+  Residues square() const { return {value.square()}; }
+  Residues minus(const Residues& o) const { return {value - o.value}; }
+  Residues minus(const Residues& o, const Residues& q) const { return {value - o.value - q.value}; }
+  Residues for_y() const { return *this; }
+  static Residues select_bits(unsigned bits, const Residues& set, const Residues& clear) {
+    return bits != 0 ? set : clear;
+  }
+  unsigned maybe_zero() const {
+    F element;
+    value.store(&element, 1);
+    return element.is_zero();
+  }
+  unsigned maybe_zero_difference() const { return maybe_zero(); }
 };
