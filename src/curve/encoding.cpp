@@ -174,14 +174,19 @@ size_t read_coordinates(const uint8_t* bytes, std::span<Affine<F>> out) {
   return out.size();
 }
 
+void multiply(Fp* out, const Fp* a, const Fp* b, size_t count) { kernels().fp_mul(out, a, b, count); }
+void multiply(Fp2* out, const Fp2* a, const Fp2* b, size_t count) { kernels().fp2_mul(out, a, b, count); }
+void square(Fp* out, const Fp* a, size_t count) { kernels().fp_sqr(out, a, count); }
+void square(Fp2* out, const Fp2* a, size_t count) { kernels().fp2_sqr(out, a, count); }
+
 // The number of points up to the first that is off the curve.
 template <class F>
 size_t count_on_curve(std::span<const Affine<F>> points) {
   std::array<F, 2 * kBlock> squares;
   std::array<F, kBlock> x, cubes;
-  FieldKernels<F>::sqr(squares.data(), &points.data()->x, 2 * points.size());
+  square(squares.data(), &points.data()->x, 2 * points.size());
   for (size_t i = 0; i < points.size(); i++) x[i] = points[i].x, cubes[i] = squares[2 * i];
-  FieldKernels<F>::mul(cubes.data(), cubes.data(), x.data(), points.size());
+  multiply(cubes.data(), cubes.data(), x.data(), points.size());
   for (size_t i = 0; i < points.size(); i++) {
     if (squares[2 * i + 1] != cubes[i] + kCurveB<F>) return i;
   }

@@ -206,15 +206,17 @@ Status for_each_section(Parameters& p, const Visit& visit) {
   return visit(4, p.b_g2);
 }
 
-// Where more than one thread has to look, each at equal parts of about so many points.
-constexpr size_t kSubgroupPart = size_t{1} << 20;
+// Equal parts for all threads, of 2^20 points at most.
+size_t subgroup_parts(size_t points, size_t threads) {
+  const size_t round = threads << 20;
+  return threads * std::max<size_t>(1, (points + round - 1) / round);
+}
 
 Status check_subgroups(Parameters& parameters, const Layout& layout, exec::Pool& pool, const Done& done) {
   return for_each_section(parameters, [&]<class Point>(size_t index, Points<Point>& points) -> Status {
     using F = decltype(Point::x);
     const Section& section = layout.sections[index + 1];
-    const size_t rounds = (points.size() + pool.threads() * kSubgroupPart - 1) / (pool.threads() * kSubgroupPart),
-                 parts = pool.threads() * rounds;
+    const size_t parts = subgroup_parts(points.size(), pool.threads());
     FirstFault fault;
     pool.for_each(parts, [&](size_t part) {
       const size_t begin = part * points.size() / parts, end = (part + 1) * points.size() / parts;
@@ -511,8 +513,11 @@ Result<LoadedParameters> load_params(const fs::path& path, const std::optional<L
   return loaded;
 }
 
-uint64_t load_bytes(size_t threads) {
-  return threads * std::max<uint64_t>(NativeWriter::kPiece * sizeof(G2Affine), kSubgroupBatchBytes);
+uint64_t load_bytes(const Lengths& lengths, size_t threads) {
+  const uint64_t longest = std::max({lengths.h, lengths.l, lengths.a, lengths.b_g1}),
+                 piece = std::min<uint64_t>(longest, NativeWriter::kPiece) * sizeof(G2Affine),
+                 part = (longest + subgroup_parts(longest, threads) - 1) / subgroup_parts(longest, threads);
+  return threads * std::max(piece, subgroup_batch_bytes(part));
 }
 
 bool can_map_params(const fs::path& path) {

@@ -89,7 +89,7 @@ Result<LoadedParameters> load_params(const std::filesystem::path& path, const st
 // Whether load_params will be able to map the points of this file.
 bool can_map_params(const std::filesystem::path& path);
 // What load_params takes of the heap beside the points.
-uint64_t load_bytes(size_t threads);
+uint64_t load_bytes(const Lengths& lengths, size_t threads);
 
 // For loaders to other places: load_params but for the points, which `decode` reads at the level of check that is left
 // to do. The digest for the record is taken beside it, by a thread of its own.

@@ -37,10 +37,15 @@ class Buckets {
  public:
   Buckets(std::span<const Affine<F>> points, unsigned bits)
       : points_(points),
+        order_(points.size()),
         workspace_(workspace_bytes(size_t{1} << bits)),
         sums_(make_sums(workspace_, size_t{1} << bits)),
-        out_(size_t{1} << bits),
-        order_(points.size()) {}
+        out_(size_t{1} << bits) {}
+
+  static uint64_t bytes(size_t points, unsigned bits) {
+    const size_t lanes = size_t{1} << bits;
+    return points * sizeof(uint32_t) + workspace_bytes(lanes) + lanes * (sizeof(Xyzz<F>) + 3 * sizeof(uint32_t));
+  }
 
   // bucket(i) of point i, below 2^bits.
   template <class Bucket>
@@ -80,16 +85,20 @@ class Buckets {
   }
 
   std::span<const Affine<F>> points_;
+  std::vector<uint32_t> order_;  // points by bucket
   std::vector<std::byte> workspace_;
   msm::Sums<F> sums_;
   std::vector<Xyzz<F>> out_;
-  std::vector<uint32_t> order_;  // points by bucket
 };
+
+// Buckets for a sixteenth of the points keep the folding small; the lanes of 2^13 fit in a second-level cache.
+unsigned bucket_bits(size_t points) {
+  return static_cast<unsigned>(std::clamp(static_cast<int>(std::bit_width(points)) - 4, 1, 13));
+}
 
 template <class F>
 Result<bool> all_inside(std::span<const Affine<F>> points) {
-  // Buckets for a sixteenth of the points keep the folding small; the lanes of 2^13 fit in a second-level cache.
-  const unsigned bits = std::min<unsigned>(13, static_cast<unsigned>(std::bit_width(points.size())) - 4);
+  const unsigned bits = bucket_bits(points.size());
   const uint32_t mask = (uint32_t{1} << bits) - 1;
   std::vector<uint16_t> random(points.size());
   Buckets<F> buckets(points, bits);
@@ -101,6 +110,10 @@ Result<bool> all_inside(std::span<const Affine<F>> points) {
 }
 
 }  // namespace
+
+uint64_t subgroup_batch_bytes(size_t points) {
+  return points * sizeof(uint16_t) + Buckets<Fp2>::bytes(points, bucket_bits(points));
+}
 
 template <class F>
 Result<size_t> first_outside_subgroup(std::span<const Affine<F>> points) {

@@ -20,8 +20,8 @@
 namespace cuzk::groth16 {
 
 inline constexpr unsigned kSubgroupTests = 64;
-// What a call takes of memory beside its points: in G2, 2^13 buckets and a batch of additions.
-inline constexpr uint64_t kSubgroupBatchBytes = uint64_t{3} << 20;
+// What a call with so many points takes of memory beside them, at most (in G2).
+uint64_t subgroup_batch_bytes(size_t points);
 
 // Index of the first point outside the subgroup, or points.size() where all are inside, wrong with probability at most
 // 2^-64. The points must be on the curve. Single-threaded; best on a million points or more at once.
