@@ -151,7 +151,7 @@ std::optional<Affine<F>> decode_unchecked(std::span<const uint8_t, 2 * kFieldByt
   return *point;
 }
 
-constexpr size_t kBlock = 128;                      // points of a bulk operation: 24 KB of coordinates in G2
+constexpr size_t kBlock = 128;                    // points of a bulk operation: 24 KB of coordinates in G2
 constexpr size_t kBlockCoordinates = 4 * kBlock;  // in Fp; half as many in G1
 
 // Coordinates of points, in memory order, as canonical values that still lack the Montgomery factor. The number of

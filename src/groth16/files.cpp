@@ -180,15 +180,15 @@ bool decode_piece(ByteSpan file, const Section& section, size_t begin, Check che
 
 using Done = std::function<void(uint64_t points)>;
 
-// store(begin, end, fill) makes room for the points [begin, end), calls fill with it, and keeps them where that is true.
+// store(begin, end, fill) makes room for the points [begin, end), calls fill with it, and keeps them where that is
+// true.
 template <class Point, class Store>
 Status convert_section(ByteSpan file, const Section& section, Check check, exec::Pool& pool, const Done& done,
                        const Store& store) {
   FirstFault fault;
   pool.for_each_chunk(section.count, NativeWriter::kPiece, [&](size_t begin, size_t end) {
-    Status stored = store(begin, end, [&](std::span<Point> out) {
-      return decode_piece<Point>(file, section, begin, check, out, fault);
-    });
+    Status stored = store(
+        begin, end, [&](std::span<Point> out) { return decode_piece<Point>(file, section, begin, check, out, fault); });
     if (!stored) fault.report(begin, std::move(stored).error());
     done(end - begin);
   });

@@ -75,8 +75,8 @@ Digests digests_of(ByteSpan file, const Extents& extents, exec::Pool& pool) {
     const Extent& extent = extents[i];
     out[i].resize(extent.pieces());
     pool.for_each_chunk(extent.count, NativeWriter::kPiece, [&](size_t begin, size_t end) {
-      out[i][begin / NativeWriter::kPiece] = hash::sha256(
-          file.subspan(extent.offset + begin * extent.point_bytes, (end - begin) * extent.point_bytes));
+      out[i][begin / NativeWriter::kPiece] =
+          hash::sha256(file.subspan(extent.offset + begin * extent.point_bytes, (end - begin) * extent.point_bytes));
     });
   }
   return out;

@@ -152,7 +152,7 @@ TEST_F(NativeFile, ThatCannotBeWrittenLeavesPointsOnTheHeap) {
 }
 
 TEST_F(NativeFile, NeedsAFolderThatCanBeWritten) {
-  EXPECT_FALSE(can_map_params("/proc/self/exe"));   // no parameters
+  EXPECT_FALSE(can_map_params("/proc/self/exe"));  // no parameters
   EXPECT_FALSE(can_map_params(folder_ / "absent"));
   // The same file by a name in a folder where nothing can be made.
   const int file = ::open(path_.c_str(), O_RDONLY);

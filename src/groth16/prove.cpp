@@ -64,8 +64,8 @@ void evaluate_products(const r1cs::WitnessView& view, std::span<Fr> out, exec::P
   std::fill(out.begin() + rows, out.end(), Fr::zero());
 }
 
-// From a domain of 2^22 on the sum over h is made in halves: their workspace fits where b was, for 3 % more additions at
-// 2^22 and less above.
+// From a domain of 2^22 on the sum over h is made in halves: their workspace fits where b was, for 3 % more additions
+// at 2^22 and less above.
 size_t h_parts(uint64_t points) { return points + 1 < uint64_t{1} << 22 ? 1 : 2; }
 
 // H = sum_k h_k [tau^k (tau^m - 1) / delta], in the memory of b where that is enough.
@@ -95,7 +95,8 @@ uint64_t start_bytes(const r1cs::Circuit& circuit, size_t threads) {
   auto run = [&](uint64_t points, bool g2) { return msm::plan({.points = points, .g2 = g2}, threads).workspace_bytes; };
 
   const uint64_t products = threads * kRowGrain * sizeof(Fr);
-  const uint64_t h_step = vector + std::max(vector + products, parts_workspace_bytes(lengths.h, h_parts(lengths.h), threads));
+  const uint64_t h_step =
+      vector + std::max(vector + products, parts_workspace_bytes(lengths.h, h_parts(lengths.h), threads));
   const uint64_t splits =
       3 * (fields * (sizeof(Fr) + sizeof(uint32_t)) + (uint64_t{circuit.num_inputs} + circuit.num_aux) / 8 + 8);
   const uint64_t g1_query =
@@ -117,7 +118,8 @@ Result<Pending> start(const r1cs::Circuit& circuit, const Parameters& parameters
     evaluate_rows(view, a, b, pool);
     watch.lap(&ProveTimes::evaluate);
 
-    quotient(domain, a, b, [&](std::span<Fr> products) { evaluate_products(view, products, pool); }, pool);
+    quotient(
+        domain, a, b, [&](std::span<Fr> products) { evaluate_products(view, products, pool); }, pool);
     watch.lap(&ProveTimes::quotient);
 
     // The coefficient of tau^(m-1) is zero.

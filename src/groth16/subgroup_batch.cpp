@@ -30,8 +30,8 @@ bool subset_sums_inside(std::vector<Xyzz<F>>& buckets) {
   return true;
 }
 
-// Sums of points by bucket. Every bucket is a lane, and a round adds the next point of each; lanes are in order of their
-// numbers of points, so a round takes the first of them.
+// Sums of points by bucket. Every bucket is a lane, and a round adds the next point of each; lanes are in order of
+// their numbers of points, so a round takes the first of them.
 template <class F>
 class Buckets {
  public:

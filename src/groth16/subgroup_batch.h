@@ -4,13 +4,14 @@
 //
 // The bucket test of Bellare, Garay, Rabin 1998, "Fast batch verification for modular exponentiation and digital
 // signatures", section 4. A pass throws every point into one of 2^c random buckets; the c subsets "bit j of the bucket
-// is set" are then c tests for one addition a point. At least kSubgroupTests of them are made in all, with bits from the
-// operating system.
+// is set" are then c tests for one addition a point. At least kSubgroupTests of them are made in all, with bits from
+// the operating system.
 //
 // Bound. Let a point P be outside. Whatever the bits of the other points, the sum of a subset is inside for at most one
-// of the two values of P's bit, or P would be the difference of two points inside. The bits of P are independent, so all
-// tests pass with probability at most 2^-kSubgroupTests. That holds for any cofactor: coefficients from more than two
-// values would not do better, as two points in one bucket may cancel, so a pass never tells more than log2 of its buckets.
+// of the two values of P's bit, or P would be the difference of two points inside. The bits of P are independent, so
+// all tests pass with probability at most 2^-kSubgroupTests. That holds for any cofactor: coefficients from more than
+// two values would not do better, as two points in one bucket may cancel, so a pass never tells more than log2 of its
+// buckets.
 
 #include <span>
 
