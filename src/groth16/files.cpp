@@ -493,6 +493,7 @@ Result<LoadedParameters> load_params(const fs::path& path, const std::optional<L
   };
   const Decode decode = [&](const mem::MappedFile& file, const Layout& layout, Check check) -> Status {
     const uint64_t bytes = layout.lengths().native_bytes();
+    std::string why = "no file to map was asked for";
     if (map) {
       auto mapped = native(file, layout, check);
       if (mapped) {
@@ -501,10 +502,13 @@ Result<LoadedParameters> load_params(const fs::path& path, const std::optional<L
         return {};
       }
       if (mapped.error().code != Code::kIo) return tl::unexpected(std::move(mapped).error());
-      warnings.push_back(fmt::format("the points take {} of memory, as they cannot be mapped: {}", format_size(bytes),
-                                     mapped.error().message));
+      why = fmt::format("they cannot be mapped: {}", mapped.error().message);
+      warnings.push_back(fmt::format("the points take {} of memory, as {}", format_size(bytes), why));
     }
-    if (bytes > options.heap_bytes) return fail(Code::kResourceExhausted, "{}", warnings.back());
+    if (bytes > options.heap_bytes) {
+      return fail(Code::kResourceExhausted, "the points take {} of memory, more than {}; {}", format_size(bytes),
+                  format_size(options.heap_bytes), why);
+    }
     CUZK_TRY_ASSIGN(loaded.parameters, decode_params(file.bytes(), layout, check, pool, options.progress));
     return {};
   };

@@ -2,8 +2,9 @@
 // The official .vk and .params files: filecoin-spec F.5 and F.6, read and written byte for byte.
 //
 // A parameter file is checked before use. Lengths come first, against the file's size and the circuit, and cost
-// nothing; then every point is decoded. Errors of this header are kInvalidParams unless the system refuses (kNotFound,
-// kIo); they name the section and the index: "l[17] is not on the curve", "the file ends inside h at point 3 of 15".
+// nothing; then every point is decoded, and then all are looked for in the subgroup. Errors of this header are
+// kInvalidParams unless the system refuses (kNotFound, kIo); they name the section and the index: "l[17] is not on the
+// curve", "the file ends inside h at point 3 of 15".
 
 #include <array>
 #include <filesystem>

@@ -149,6 +149,7 @@ TEST_F(NativeFile, ThatCannotBeWrittenLeavesPointsOnTheHeap) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::kResourceExhausted);
   EXPECT_THAT(refused.error().message, HasSubstr("cannot be mapped"));
+  EXPECT_EQ(load({.heap_bytes = bytes - 1}).error().code, Code::kResourceExhausted);
 }
 
 TEST_F(NativeFile, NeedsAFolderThatCanBeWritten) {
