@@ -30,58 +30,66 @@ bool subset_sums_inside(std::vector<Xyzz<F>>& buckets) {
   return true;
 }
 
-// Sums of points by bucket. Every bucket is a lane, and a round adds the next point of each; lanes are in order of
-// their numbers of points, so a round takes the first of them.
+// Sums of points by bucket. Buckets are summed in groups, a lane each: a round adds the next point of every bucket of
+// the group. They are in order of their numbers of points, so a round takes the first of them and leaves no gaps.
 template <class F>
 class Buckets {
  public:
   Buckets(std::span<const Affine<F>> points, unsigned bits)
       : points_(points),
         order_(points.size()),
-        workspace_(workspace_bytes(size_t{1} << bits)),
-        sums_(make_sums(workspace_, size_t{1} << bits)),
+        workspace_(workspace_bytes(bits)),
+        sums_(make_sums(workspace_, bits)),
         out_(size_t{1} << bits) {}
 
   static uint64_t bytes(size_t points, unsigned bits) {
-    const size_t lanes = size_t{1} << bits;
-    return points * sizeof(uint32_t) + workspace_bytes(lanes) + lanes * (sizeof(Xyzz<F>) + 3 * sizeof(uint32_t));
+    return points * sizeof(uint32_t) + workspace_bytes(bits) + ((sizeof(Xyzz<F>) + 3 * sizeof(uint32_t)) << bits);
   }
 
   // bucket(i) of point i, below 2^bits.
   template <class Bucket>
   std::vector<Xyzz<F>>& sum(Bucket bucket) {
-    std::vector<uint32_t> ends(out_.size()), lanes(out_.size());
-    for (size_t i = 0; i < points_.size(); i++) ends[bucket(i)]++;
-    const std::vector<uint32_t> counts = ends;
-    uint32_t begin = 0;
-    for (uint32_t& end : ends) begin += std::exchange(end, begin);
+    std::vector<uint32_t> counts(out_.size()), ends(out_.size()), sorted(out_.size());
+    for (size_t i = 0; i < points_.size(); i++) counts[bucket(i)]++;
+    std::exclusive_scan(counts.begin(), counts.end(), ends.begin(), uint32_t{0});
     for (size_t i = 0; i < points_.size(); i++) order_[ends[bucket(i)]++] = static_cast<uint32_t>(i);
 
-    std::iota(lanes.begin(), lanes.end(), 0);
-    std::sort(lanes.begin(), lanes.end(), [&](uint32_t a, uint32_t b) { return counts[a] > counts[b]; });
+    std::iota(sorted.begin(), sorted.end(), 0);
+    std::sort(sorted.begin(), sorted.end(), [&](uint32_t a, uint32_t b) { return counts[a] > counts[b]; });
+    for (size_t begin = 0; begin < sorted.size(); begin += group(sorted.size())) {
+      const auto buckets = std::span(sorted).subspan(begin, group(sorted.size()));
+      sum_group(buckets, [&](uint32_t b) { return std::span(order_).subspan(ends[b] - counts[b], counts[b]); });
+    }
+    return out_;
+  }
+
+ private:
+  // Lanes that stay in a second-level cache with what their additions need.
+  static size_t group(size_t buckets) { return std::min<size_t>(buckets, std::is_same_v<F, Fp> ? 1024 : 512); }
+  static uint64_t workspace_bytes(unsigned bits) {
+    msm::Carver counter;
+    msm::Sums<F>(counter, group(size_t{1} << bits));
+    return counter.bytes();
+  }
+  static msm::Sums<F> make_sums(std::span<std::byte> workspace, unsigned bits) {
+    msm::Carver carver(workspace);
+    return msm::Sums<F>(carver, group(size_t{1} << bits));
+  }
+
+  // Sums each bucket's points, list(bucket), whose lengths do not grow.
+  template <class List>
+  void sum_group(std::span<const uint32_t> buckets, List list) {
     sums_.clear();
-    size_t active = lanes.size(), chosen = 0;
-    for (uint32_t round = 0; active > 0 || chosen > 0; round++) {
-      while (active > 0 && counts[lanes[active - 1]] <= round) active--;
-      for (size_t i = 0; i < active; i++) sums_.next[i] = order_[ends[lanes[i]] - counts[lanes[i]] + round];
+    size_t active = buckets.size(), chosen = 0;
+    for (size_t round = 0; active > 0 || chosen > 0; round++) {
+      while (active > 0 && list(buckets[active - 1]).size() <= round) active--;
+      for (size_t i = 0; i < active; i++) sums_.next[i] = list(buckets[i])[round];
       std::fill(sums_.next.begin() + static_cast<ptrdiff_t>(active), sums_.next.end(), kNoPoint);
       if (chosen > 0) sums_.add_chosen(points_.data(), sums_.blocks_of(chosen));
       std::swap(sums_.choice, sums_.next);
       chosen = active;
     }
-    for (size_t i = 0; i < lanes.size(); i++) out_[lanes[i]] = Xyzz<F>::from_affine(sums_.get(i));
-    return out_;
-  }
-
- private:
-  static uint64_t workspace_bytes(size_t lanes) {
-    msm::Carver counter;
-    msm::Sums<F>(counter, lanes);
-    return counter.bytes();
-  }
-  static msm::Sums<F> make_sums(std::span<std::byte> workspace, size_t lanes) {
-    msm::Carver carver(workspace);
-    return msm::Sums<F>(carver, lanes);
+    for (size_t i = 0; i < buckets.size(); i++) out_[buckets[i]] = Xyzz<F>::from_affine(sums_.get(i));
   }
 
   std::span<const Affine<F>> points_;
@@ -91,7 +99,7 @@ class Buckets {
   std::vector<Xyzz<F>> out_;
 };
 
-// Buckets for a sixteenth of the points keep the folding small; the lanes of 2^13 fit in a second-level cache.
+// Buckets for a sixteenth of the points keep the folding small; more than 2^13 would save no pass until there are 2^16.
 unsigned bucket_bits(size_t points) {
   return static_cast<unsigned>(std::clamp(static_cast<int>(std::bit_width(points)) - 4, 1, 13));
 }
