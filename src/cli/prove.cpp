@@ -49,7 +49,7 @@ Result<int> prove_here(const ProveOptions& options, Context& context) {
   CUZK_TRY_ASSIGN(r1cs::Circuit circuit, source->compile());
   double compile_seconds = load.seconds();
   context.progress.begin("loading parameters");
-  groth16::LoadOptions load_options;
+  groth16::LoadOptions load_options{.map = true};
   load_options.progress = [&](uint64_t done, uint64_t total) { context.progress.update(done, total); };
   CUZK_TRY_ASSIGN(groth16::LoadedParameters loaded,
                   groth16::load_params(*options.params, groth16::lengths_of(circuit), load_options, context.pool));

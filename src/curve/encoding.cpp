@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "curve/endomorphism.h"
+#include "field/kernels.h"
 #include "field/sqrt.h"
 
 namespace cuzk {
@@ -149,6 +151,48 @@ std::optional<Affine<F>> decode_unchecked(std::span<const uint8_t, 2 * kFieldByt
   return *point;
 }
 
+constexpr size_t kBlock = 128;                    // points of a bulk operation: 24 KB of coordinates in G2
+constexpr size_t kBlockCoordinates = 4 * kBlock;  // in Fp; half as many in G1
+
+// Coordinates of points, in memory order, as canonical values that still lack the Montgomery factor. The number of
+// points up to the first that is not well formed: flags make a coordinate p or more, zeros would be infinity.
+template <class F>
+size_t read_coordinates(const uint8_t* bytes, std::span<Affine<F>> out) {
+  constexpr size_t kParts = kFieldBytes<F> / 48;  // Fp2 is written c1 first
+  Fp* coordinates = reinterpret_cast<Fp*>(out.data());
+  for (size_t i = 0; i < out.size(); i++) {
+    bool canonical = true, zero = true;
+    for (size_t k = 0; k < 2 * kParts; k++, bytes += 48) {
+      Fp::Limbs value;
+      for (size_t limb = 0; limb < Fp::kLimbs; limb++) value[limb] = limbs::load<true>(bytes + 8 * (5 - limb));
+      canonical &= limbs::less(value, Fp::kModulus);
+      zero &= value == Fp::Limbs{};
+      coordinates[2 * kParts * i + (k ^ (kParts - 1))] = Fp::from_raw(value);
+    }
+    if (!canonical || zero) return i;
+  }
+  return out.size();
+}
+
+void multiply(Fp* out, const Fp* a, const Fp* b, size_t count) { kernels().fp_mul(out, a, b, count); }
+void multiply(Fp2* out, const Fp2* a, const Fp2* b, size_t count) { kernels().fp2_mul(out, a, b, count); }
+void square(Fp* out, const Fp* a, size_t count) { kernels().fp_sqr(out, a, count); }
+void square(Fp2* out, const Fp2* a, size_t count) { kernels().fp2_sqr(out, a, count); }
+
+// The number of points up to the first that is off the curve.
+template <class F>
+size_t count_on_curve(std::span<const Affine<F>> points) {
+  std::array<F, 2 * kBlock> squares;
+  std::array<F, kBlock> x, cubes;
+  square(squares.data(), &points.data()->x, 2 * points.size());
+  for (size_t i = 0; i < points.size(); i++) x[i] = points[i].x, cubes[i] = squares[2 * i];
+  multiply(cubes.data(), cubes.data(), x.data(), points.size());
+  for (size_t i = 0; i < points.size(); i++) {
+    if (squares[2 * i + 1] != cubes[i] + kCurveB<F>) return i;
+  }
+  return points.size();
+}
+
 template <class F>
 Xyzz<F> mul_by_abs_z(const Xyzz<F>& p) {
   return scalar_mul(p, std::span(&kAbsZ, 1));
@@ -188,6 +232,22 @@ std::optional<G1Affine> g1_decode_unchecked(std::span<const uint8_t, kG1Uncompre
 std::optional<G2Affine> g2_decode_unchecked(std::span<const uint8_t, kG2UncompressedBytes> bytes) {
   return decode_unchecked<Fp2>(bytes);
 }
+
+template <class F>
+size_t decode_points(std::span<const uint8_t> bytes, std::span<Affine<F>> out, bool check_curve) {
+  static const std::vector<Fp> kFactors(kBlockCoordinates, Fp::from_raw(Fp::kR2));
+  for (size_t begin = 0; begin < out.size(); begin += kBlock) {
+    const auto block = out.subspan(begin, std::min(kBlock, out.size() - begin));
+    const size_t formed = read_coordinates<F>(bytes.data() + begin * 2 * kFieldBytes<F>, block);
+    Fp* coordinates = reinterpret_cast<Fp*>(block.data());
+    kernels().fp_mul(coordinates, coordinates, kFactors.data(), formed * sizeof(Affine<F>) / sizeof(Fp));
+    const size_t good = check_curve ? count_on_curve<F>(block.first(formed)) : formed;
+    if (good < block.size()) return begin + good;
+  }
+  return out.size();
+}
+template size_t decode_points<Fp>(std::span<const uint8_t>, std::span<G1Affine>, bool);
+template size_t decode_points<Fp2>(std::span<const uint8_t>, std::span<G2Affine>, bool);
 
 bool on_curve(const G1Affine& point) { return curve_holds(point); }
 bool on_curve(const G2Affine& point) { return curve_holds(point); }

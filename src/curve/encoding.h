@@ -34,6 +34,12 @@ Result<G2Affine> g2_from_compressed(std::span<const uint8_t, kG2CompressedBytes>
 std::optional<G1Affine> g1_decode_unchecked(std::span<const uint8_t, kG1UncompressedBytes> bytes);
 std::optional<G2Affine> g2_decode_unchecked(std::span<const uint8_t, kG2UncompressedBytes> bytes);
 
+// Many uncompressed points at once, by bulk arithmetic; `bytes` holds exactly out.size() of them. The index of the
+// first that is malformed, infinity or, with `check_curve`, off the curve; out.size() where there is none. Points
+// before that index are in `out`. Instantiated for Fp and Fp2.
+template <class F>
+size_t decode_points(std::span<const uint8_t> bytes, std::span<Affine<F>> out, bool check_curve);
+
 // Infinity is on the curve and in the subgroup.
 bool on_curve(const G1Affine& point);
 bool on_curve(const G2Affine& point);

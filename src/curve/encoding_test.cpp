@@ -197,6 +197,46 @@ TYPED_TEST(Encoding, PointsOffTheCurveAreNamed) {
   EXPECT_FALSE(G::decode_unchecked(typename TestFixture::Uncompressed{}));
 }
 
+// Many at once against one at a time, with a fault of every kind at every kind of place.
+TYPED_TEST(Encoding, ManyPointsAtOnce) {
+  using F = TypeParam;
+  using G = Group<F>;
+  auto random = testing::rng(2);
+  for (size_t n : {0, 1, 2, 127, 128, 129, 300}) {
+    std::vector<Affine<F>> points, decoded(n);
+    Bytes bytes;
+    for (size_t i = 0; i < n; i++) {
+      points.push_back(i % 7 == 3 ? Affine<F>{testing::random_element<F>(random), testing::random_element<F>(random)}
+                                  : testing::random_curve_point<F>(random));
+      const auto one = this->uncompressed(points.back());
+      bytes.insert(bytes.end(), one.begin(), one.end());
+    }
+    EXPECT_EQ(decode_points<F>(bytes, decoded, false), n);
+    EXPECT_EQ(decoded, points);
+    EXPECT_EQ(decode_points<F>(bytes, decoded, true), std::min<size_t>(n, 3)) << "the first off the curve";
+
+    for (size_t at : {size_t{0}, n / 2, n - 1}) {
+      if (at >= n) continue;
+      constexpr size_t kPoint = 2 * G::kBytes;
+      const auto expect_at = [&](auto&& damage) {
+        Bytes bad = bytes;
+        damage(std::span(bad).subspan(at * kPoint, kPoint));
+        EXPECT_FALSE(G::decode_unchecked(std::span<const uint8_t, kPoint>(bad.data() + at * kPoint, kPoint)) &&
+                     !(bad[at * kPoint] & 0x40));
+        EXPECT_EQ(decode_points<F>(bad, decoded, false), at) << n;
+      };
+      for (size_t offset = 0; offset < kPoint; offset += 48)
+        expect_at([&](std::span<uint8_t> point) { this->put_modulus(point, offset); });
+      for (uint8_t flag : {0x80, 0x40, 0x20}) expect_at([&](std::span<uint8_t> point) { point[0] |= flag; });
+      expect_at([](std::span<uint8_t> point) { std::fill(point.begin(), point.end(), uint8_t{0}); });
+      expect_at([](std::span<uint8_t> point) {
+        std::fill(point.begin(), point.end(), uint8_t{0});
+        point[0] = 0x40;
+      });
+    }
+  }
+}
+
 TYPED_TEST(Encoding, SubgroupTestsAgreeWithMultiplicationByTheOrder) {
   using F = TypeParam;
   using G = Group<F>;

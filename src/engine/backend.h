@@ -28,6 +28,8 @@ class Params {
  public:
   virtual ~Params() = default;
   virtual Tier tier() const { return Tier::kHot; }
+  // Points in a mapped file, which the system may drop and read again: they count as no one's memory.
+  virtual uint64_t mapped_bytes() const { return 0; }
 
   groth16::PreparedVerifyingKey verifying;
 };
@@ -54,7 +56,11 @@ class Backend {
 
   // Pure: what a circuit takes on this device.
   virtual Needs needs(const r1cs::Circuit& circuit) const = 0;
-  // Reads and checks a parameter file. `memory` is needs().params; the result keeps it.
+  // What the parameters of this file take, where that is told by looking at the file; it may be absent.
+  virtual Footprint params_needs(const r1cs::Circuit& circuit, const std::filesystem::path&) const {
+    return needs(circuit).params;
+  }
+  // Reads and checks a parameter file. `memory` is params_needs(); the result keeps it.
   virtual Result<std::shared_ptr<const Params>> load(const std::filesystem::path& path, const r1cs::Circuit& circuit,
                                                      Memory memory) = 0;
   // The device stage. `setting.params` came from this back end's load(). `memory` covers the witness and needs().start;

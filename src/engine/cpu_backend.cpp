@@ -13,7 +13,10 @@ uint64_t witness_bytes(const r1cs::Circuit& circuit) {
 namespace {
 
 struct CpuParams final : Params {
+  uint64_t mapped_bytes() const override { return mapped; }
+
   groth16::Parameters proving;
+  uint64_t mapped = 0;
   Memory memory;
 };
 
@@ -22,19 +25,28 @@ class CpuBackend final : public Backend {
   explicit CpuBackend(exec::Pool& pool) : pool_(pool) {}
 
   Needs needs(const r1cs::Circuit& circuit) const override {
-    return {.params = {groth16::lengths_of(circuit).native_bytes(), 0},
+    return {.params = {load_bytes(circuit), 0},
             .start = {groth16::start_bytes(circuit, pool_.threads()), 0},
             .pending = {sizeof(SumsPending), 0}};
   }
 
+  // Points that cannot be mapped are on the heap, too.
+  Footprint params_needs(const r1cs::Circuit& circuit, const std::filesystem::path& path) const override {
+    const uint64_t points = groth16::can_map_params(path) ? 0 : groth16::lengths_of(circuit).native_bytes();
+    return {load_bytes(circuit) + points, 0};
+  }
+
   Result<std::shared_ptr<const Params>> load(const std::filesystem::path& path, const r1cs::Circuit& circuit,
                                              Memory memory) override {
+    const uint64_t host = memory.host.bytes();
+    const groth16::LoadOptions options{.map = true, .heap_bytes = host - std::min(host, load_bytes(circuit))};
     CUZK_TRY_ASSIGN(groth16::LoadedParameters loaded,
-                    groth16::load_params(path, groth16::lengths_of(circuit), {}, pool_));
+                    groth16::load_params(path, groth16::lengths_of(circuit), options, pool_));
     for (const std::string& warning : loaded.warnings) log::warn("{}: {}", path.string(), warning);
     auto params = std::make_shared<CpuParams>();
     params->verifying = groth16::prepare(loaded.parameters.vk);
     params->proving = std::move(loaded.parameters);
+    params->mapped = loaded.mapped_bytes;
     params->memory = std::move(memory);
     return params;
   }
@@ -46,6 +58,10 @@ class CpuBackend final : public Backend {
   }
 
  private:
+  uint64_t load_bytes(const r1cs::Circuit& circuit) const {
+    return groth16::load_bytes(groth16::lengths_of(circuit), pool_.threads());
+  }
+
   exec::Pool& pool_;
 };
 

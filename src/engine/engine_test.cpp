@@ -1,7 +1,9 @@
 #include "engine/engine.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <latch>
@@ -22,6 +24,9 @@ class WatchedBackend final : public Backend {
   explicit WatchedBackend(exec::Pool& pool) : inner_(make_cpu_backend(pool)) {}
 
   Needs needs(const r1cs::Circuit& circuit) const override { return inner_->needs(circuit); }
+  Footprint params_needs(const r1cs::Circuit& circuit, const std::filesystem::path& path) const override {
+    return inner_->params_needs(circuit, path);
+  }
   Result<std::shared_ptr<const Params>> load(const std::filesystem::path& path, const r1cs::Circuit& circuit,
                                              Memory memory) override {
     loads++;
@@ -663,7 +668,8 @@ TEST_F(EngineTest, EveryStageIsCoveredByMemoryAndNothingIsLeft) {
   ASSERT_EQ(engine->await(*engine->submit(request("id", {5})))->state, State::kCompleted);
   EXPECT_EQ(line(*during, Class::kC1), 100u);
   EXPECT_EQ(line(*during, Class::kCircuit), circuit.bytes());
-  EXPECT_EQ(line(*during, Class::kParams), needs.params.host);
+  EXPECT_EQ(line(*during, Class::kParams), 0u);
+  EXPECT_EQ(line(*during, Class::kMappedParams), groth16::lengths_of(circuit).native_bytes());
   EXPECT_EQ(line(*during, Class::kWitness), witness_bytes(circuit));
   EXPECT_EQ(line(*during, Class::kEvaluations), needs.start.host);
   EXPECT_EQ(during->memory[0].reserved_bytes,
@@ -679,6 +685,27 @@ TEST_F(EngineTest, EveryStageIsCoveredByMemoryAndNothingIsLeft) {
   EXPECT_EQ(after.memory[0].reserved_bytes, circuit.bytes() + needs.params.host);
   EXPECT_EQ(after.memory[1].reserved_bytes, 0u);
   EXPECT_EQ(after.params.at(0).users, 0u);
+}
+
+// Where the points cannot be mapped, the scheduler knows it before they are loaded, and they are on the heap.
+TEST_F(EngineTest, PointsThatCannotBeMappedAreCoveredByMemory) {
+  const r1cs::Circuit circuit = CubicSource({1}).compile().value();
+  const uint64_t points = groth16::lengths_of(circuit).native_bytes(), mapped = backend.needs(circuit).params.host;
+  const auto file = folder.path() / "read-only.params";
+  std::filesystem::copy_file(testing::cubic_params().file, file);
+  const int open_file = ::open(file.c_str(), O_RDONLY);
+  const std::filesystem::path there = fmt::format("/proc/self/fd/{}", open_file);  // beside it nothing can be made
+  EXPECT_EQ(backend.params_needs(circuit, file).host, mapped);
+  EXPECT_EQ(backend.params_needs(circuit, there).host, mapped + points);
+
+  ParamsStore store([&](const std::string&) -> Result<std::filesystem::path> { return there; });
+  Engine engine(options(), circuits, store, backend, pool);
+  ASSERT_EQ(engine.await(*engine.submit(request("id", {5})))->state, State::kCompleted);
+  const Snapshot after = engine.snapshot();
+  EXPECT_EQ(after.ledger[static_cast<size_t>(Class::kParams)].bytes, mapped + points);
+  EXPECT_EQ(after.ledger[static_cast<size_t>(Class::kMappedParams)].bytes, 0u);
+  EXPECT_GE(after.memory[0].reserved_bytes, circuit.bytes() + mapped + points);
+  ::close(open_file);
 }
 
 TEST_F(EngineTest, StaysWithinABudgetForOnePartition) {
@@ -797,7 +824,7 @@ TEST_F(EngineTest, PreloadsAndEvicts) {
   EXPECT_EQ(backend.loads, 1);
   const uint64_t held = engine->snapshot().memory[0].reserved_bytes;
   EXPECT_GT(held, 0u);
-  EXPECT_EQ(*engine->evict("cubic"), held);
+  EXPECT_EQ(*engine->evict("cubic"), held + groth16::lengths_of(CubicSource({1}).compile().value()).native_bytes());
   const Snapshot snapshot = engine->snapshot();
   EXPECT_EQ(snapshot.memory[0].reserved_bytes, 0u);
   EXPECT_EQ(snapshot.params.at(0).tier, Tier::kCold);

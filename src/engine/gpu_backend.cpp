@@ -179,8 +179,8 @@ class GpuBackend final : public Backend {
       for (const std::string& warning : loaded.warnings) log::warn("{}: {}", path.string(), warning);
       params.on_host = std::move(loaded.parameters);
     }
-    const auto pin = [&](auto& points) -> Status {
-      CUZK_TRY_ASSIGN(gpu::Pin pinned, gpu::Pin::make(std::as_writable_bytes(std::span(points))));
+    const auto pin = [&](const auto& points) -> Status {
+      CUZK_TRY_ASSIGN(gpu::Pin pinned, gpu::Pin::make(std::as_bytes(std::span(points))));
       params.pins.push_back(std::move(pinned));
       return {};
     };

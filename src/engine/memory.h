@@ -17,13 +17,24 @@ struct Memory {
   std::function<void(Footprint left)> shrunk = {};
 };
 
-// The last two are of devices, the others of the host.
-enum class Class : size_t { kC1, kCircuit, kParams, kWitness, kEvaluations, kPending, kDeviceParams, kDeviceScratch };
+// Two are of devices, the others of the host. Mapped parameters are the system's to drop: no reservation covers them.
+enum class Class : size_t {
+  kC1,
+  kCircuit,
+  kParams,
+  kMappedParams,
+  kWitness,
+  kEvaluations,
+  kPending,
+  kDeviceParams,
+  kDeviceScratch
+};
 
 inline mem::Ledger make_ledger() {
   return mem::Ledger({{"c1"},
                       {"circuit", false},
                       {"params", false},
+                      {"params_mapped", false},
                       {"witness"},
                       {"evaluations"},
                       {"pending"},

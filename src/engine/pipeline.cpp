@@ -121,7 +121,12 @@ void Engine::load_circuit(size_t circuit, const CircuitStore::Compile& compile, 
     if (!memory) return tl::unexpected(memory.error());
     CUZK_TRY_ASSIGN(CircuitStore::Circuit made, circuits_.load(id, compile));
     CircuitNeeds needs{made->bytes(), witness_bytes(*made), {}};
-    for (const Device& device : devices_) needs.devices.push_back(device.backend->needs(*made));
+    const auto params_path = params_.locate(id);
+    for (const Device& device : devices_) {
+      Needs there = device.backend->needs(*made);
+      if (params_path) there.params = device.backend->params_needs(*made, *params_path);
+      needs.devices.push_back(there);
+    }
     if (needs.circuit_bytes > memory->host.bytes()) return needs;  // the scheduler refuses it
     memory->host.shrink_to(needs.circuit_bytes);
     circuits_.put(id, {.value = std::move(made),
@@ -146,11 +151,14 @@ void Engine::load_params(size_t circuit, size_t device, Result<Memory> memory) {
     const Footprint bytes{memory->host.bytes(), memory->device.bytes()};
     CUZK_TRY_ASSIGN(std::shared_ptr<const Params> made,
                     params_.load(id, *circuits_.find(id), *devices_[device].backend, std::move(*memory)));
+    const uint64_t mapped = made->mapped_bytes();
+    auto entries = mapped > 0 ? add(ledger_, Class::kMappedParams, Class::kDeviceParams, {mapped, bytes.device})
+                              : add(ledger_, Class::kParams, Class::kDeviceParams, bytes);
     params_.put(id, device,
                 {.value = std::move(made),
-                 .bytes = bytes.host + bytes.device,
+                 .bytes = mapped + bytes.host + bytes.device,
                  .load_time = options_.now() - begin,
-                 .entries = add(ledger_, Class::kParams, Class::kDeviceParams, bytes)});
+                 .entries = std::move(entries)});
     return {};
   });
   memory = Memory{};

@@ -60,6 +60,7 @@ class ParamsStore {
 
   explicit ParamsStore(Locate locate) : locate_(std::move(locate)) {}
 
+  Result<std::filesystem::path> locate(const std::string& circuit_id) const { return locate_(circuit_id); }
   // Reads the file and checks it, which is remembered beside it; not kept until put().
   Result<std::shared_ptr<const Params>> load(const std::string& circuit_id, const r1cs::Circuit& circuit,
                                              Backend& backend, Memory memory) const;
@@ -73,7 +74,7 @@ class ParamsStore {
     std::string circuit_id;
     size_t device;
     Tier tier;       // kCold: evicted since
-    uint64_t bytes;  // of host and device
+    uint64_t bytes;  // of host and device, mapped files included
     Clock::duration load_time;
     uint32_t users = 0;      // partitions under way that hold them; the engine knows
     Clock::duration idle{};  // since their last use; the engine knows

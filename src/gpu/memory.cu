@@ -55,10 +55,13 @@ PinnedMemory::~PinnedMemory() {
 
 uint64_t pinned_bytes() { return pinned; }
 
-Result<Pin> Pin::make(std::span<std::byte> bytes) {
+// CUDA wants it so; nothing is written to it.
+static void* address(std::span<const std::byte> bytes) { return const_cast<std::byte*>(bytes.data()); }
+
+Result<Pin> Pin::make(std::span<const std::byte> bytes) {
   Pin out;
   if (bytes.empty()) return out;
-  CUZK_CUDA(cudaHostRegister(bytes.data(), bytes.size(), cudaHostRegisterPortable));
+  CUZK_CUDA(cudaHostRegister(address(bytes), bytes.size(), cudaHostRegisterPortable));
   out.bytes_ = bytes;
   pinned += bytes.size();
   return out;
@@ -66,7 +69,7 @@ Result<Pin> Pin::make(std::span<std::byte> bytes) {
 
 Pin::~Pin() {
   if (bytes_.empty()) return;
-  cudaHostUnregister(bytes_.data());
+  cudaHostUnregister(address(bytes_));
   pinned -= bytes_.size();
 }
 

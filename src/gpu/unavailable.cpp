@@ -17,7 +17,7 @@ Result<DeviceMemory> DeviceMemory::make(int, mem::Reservation, mem::Ledger::Entr
 Result<DeviceMemory> DeviceMemory::make_uncovered(int, uint64_t) { return absent(); }
 DeviceMemory::~DeviceMemory() = default;
 uint64_t pinned_bytes() { return 0; }
-Result<Pin> Pin::make(std::span<std::byte>) { return absent(); }
+Result<Pin> Pin::make(std::span<const std::byte>) { return absent(); }
 Pin::~Pin() = default;
 Result<PinnedMemory> PinnedMemory::make(mem::Reservation, mem::Ledger::Entry) { return absent(); }
 PinnedMemory::~PinnedMemory() = default;

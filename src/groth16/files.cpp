@@ -14,6 +14,7 @@
 
 #include "base/files.h"
 #include "curve/encoding.h"
+#include "groth16/native_file.h"
 #include "groth16/subgroup_batch.h"
 #include "hash/blake2.h"
 
@@ -23,7 +24,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr uint64_t kVkHeadBytes = 3 * kG1UncompressedBytes + 3 * kG2UncompressedBytes;  // before the u32 ic length
-constexpr size_t kPiece = size_t{1} << 17;  // points a task; large enough for subgroup_batch, small enough to spread
 
 template <class Point>
 constexpr size_t kPointBytes = std::is_same_v<Point, G1Affine> ? kG1UncompressedBytes : kG2UncompressedBytes;
@@ -164,32 +164,90 @@ Result<Point> decode_point(ByteSpan file, const Section& section, uint64_t i, Ch
   return *point;
 }
 
-// Decodes points [begin, end) of a section, and reports the first that fails.
+// Points [begin, begin + out.size()) of a section. False, and the first fault reported, where one is bad.
 template <class Point>
-void decode_piece(ByteSpan file, const Section& section, size_t begin, size_t end, Check check, std::span<Point> out,
+bool decode_piece(ByteSpan file, const Section& section, size_t begin, Check check, std::span<Point> out,
                   FirstFault& fault) {
-  for (size_t i = begin; i < end; i++) {
-    Result<Point> point = decode_point<Point>(file, section, i, check);
-    if (!point) return fault.report(i, point.error());
-    out[i] = *point;
-  }
-  if (check != Check::kFull) return;
-  auto outside = first_outside_subgroup(std::span<const Point>(out.subspan(begin, end - begin)));
-  if (!outside) return fault.report(begin, outside.error());
-  if (*outside < end - begin) fault.report(begin + *outside, outside_subgroup(section, begin + *outside));
+  using F = decltype(Point::x);
+  const ByteSpan bytes = file.subspan(section.offset + begin * kPointBytes<Point>, out.size() * kPointBytes<Point>);
+  const size_t good = decode_points<F>(bytes, out, check == Check::kFull);
+  if (good == out.size()) return true;
+  const Result<Point> why = decode_point<Point>(file, section, begin + good, check);
+  fault.report(begin + good,
+               why ? Error{Code::kInternal, point_name(section, begin + good) + " was read wrongly"} : why.error());
+  return false;
 }
 
-template <class Point>
-Status decode_section(ByteSpan file, const Section& section, Check check, exec::Pool& pool, std::vector<Point>& out,
-                      const std::function<void(uint64_t)>& done) {
-  out.resize(section.count);
+using Done = std::function<void(uint64_t points)>;
+
+// store(begin, end, fill) makes room for the points [begin, end), calls fill with it, and keeps them where that is
+// true.
+template <class Point, class Store>
+Status convert_section(ByteSpan file, const Section& section, Check check, exec::Pool& pool, const Done& done,
+                       const Store& store) {
   FirstFault fault;
-  pool.for_each_chunk(section.count, kPiece, [&](size_t begin, size_t end) {
-    decode_piece<Point>(file, section, begin, end, check, out, fault);
+  pool.for_each_chunk(section.count, NativeWriter::kPiece, [&](size_t begin, size_t end) {
+    Status stored = store(
+        begin, end, [&](std::span<Point> out) { return decode_piece<Point>(file, section, begin, check, out, fault); });
+    if (!stored) fault.report(begin, std::move(stored).error());
     done(end - begin);
   });
   if (fault.error) return tl::unexpected(*fault.error);
   return {};
+}
+
+// visit(index, Points<Point>&) over the five sections of points in the order of the file, up to the first failure.
+template <class Visit>
+Status for_each_section(Parameters& p, const Visit& visit) {
+  CUZK_TRY(visit(0, p.h));
+  CUZK_TRY(visit(1, p.l));
+  CUZK_TRY(visit(2, p.a));
+  CUZK_TRY(visit(3, p.b_g1));
+  return visit(4, p.b_g2);
+}
+
+// Equal parts for all threads, of 2^20 points at most.
+size_t subgroup_parts(size_t points, size_t threads) {
+  const size_t round = threads << 20;
+  return threads * std::max<size_t>(1, (points + round - 1) / round);
+}
+
+Status check_subgroups(Parameters& parameters, const Layout& layout, exec::Pool& pool, const Done& done) {
+  return for_each_section(parameters, [&]<class Point>(size_t index, Points<Point>& points) -> Status {
+    using F = decltype(Point::x);
+    const Section& section = layout.sections[index + 1];
+    const size_t parts = subgroup_parts(points.size(), pool.threads());
+    FirstFault fault;
+    pool.for_each(parts, [&](size_t part) {
+      const size_t begin = part * points.size() / parts, end = (part + 1) * points.size() / parts;
+      const auto outside = first_outside_subgroup(std::span<const Affine<F>>(points).subspan(begin, end - begin));
+      if (!outside) return fault.report(begin, outside.error());
+      if (*outside < end - begin) fault.report(begin + *outside, outside_subgroup(section, begin + *outside));
+      done(end - begin);
+    });
+    if (fault.error) return tl::unexpected(*fault.error);
+    return {};
+  });
+}
+
+// Tells progress of points, each counted once a step.
+Done counted(const Progress& progress, const Layout& layout, Check check) {
+  struct State {
+    std::mutex mutex;
+    uint64_t total = 0, finished = 0;
+  };
+  auto state = std::make_shared<State>();
+  for (size_t i = 1; i < layout.sections.size(); i++) state->total += layout.sections[i].count;
+  if (check == Check::kFull) state->total *= 2;
+  return [state, &progress](uint64_t points) {
+    if (!progress || points == 0) return;
+    std::lock_guard lock(state->mutex);
+    progress(state->finished += points, state->total);
+  };
+}
+
+ParamsIdentity identity_of(const mem::MappedFile& file, const Layout& layout) {
+  return {file.bytes().size(), file.modified_ns(), layout.lengths()};
 }
 
 bool record_fits(const fs::path& params, const mem::MappedFile& file) {
@@ -344,21 +402,49 @@ Result<Parameters> decode_params(ByteSpan file, const Layout& layout, Check chec
                                  const Progress& progress) {
   Parameters out;
   CUZK_TRY_ASSIGN(out.vk, decode_params_vk(file, layout));
-  uint64_t total = 0, finished = 0;
-  for (size_t i = 1; i < layout.sections.size(); i++) total += layout.sections[i].count;
-  std::mutex mutex;
-  auto done = [&](uint64_t points) {
-    if (!progress) return;
-    std::lock_guard lock(mutex);
-    progress(finished += points, total);
+  const Done done = counted(progress, layout, check);
+  const auto convert = [&]<class Point>(size_t index, Points<Point>& points) {
+    const Section& section = layout.sections[index + 1];
+    std::vector<Point> array(section.count);
+    Status converted = convert_section<Point>(file, section, check, pool, done,
+                                              [&](size_t begin, size_t end, const auto& fill) -> Status {
+                                                fill(std::span(array).subspan(begin, end - begin));
+                                                return {};
+                                              });
+    points = std::move(array);
+    return converted;
   };
-  CUZK_TRY(decode_section(file, layout.sections[1], check, pool, out.h, done));
-  CUZK_TRY(decode_section(file, layout.sections[2], check, pool, out.l, done));
-  CUZK_TRY(decode_section(file, layout.sections[3], check, pool, out.a, done));
-  CUZK_TRY(decode_section(file, layout.sections[4], check, pool, out.b_g1, done));
-  CUZK_TRY(decode_section(file, layout.sections[5], check, pool, out.b_g2, done));
+  CUZK_TRY(for_each_section(out, convert));
+  if (check == Check::kFull) CUZK_TRY(check_subgroups(out, layout, pool, done));
   return out;
 }
+
+namespace {
+
+// The same in a file that is then mapped; `params` names what `file` holds.
+Result<Parameters> write_native(const fs::path& params, const mem::MappedFile& file, const Layout& layout, Check check,
+                                exec::Pool& pool, const Progress& progress) {
+  CUZK_TRY_ASSIGN(VerifyingKey vk, decode_params_vk(file.bytes(), layout));
+  CUZK_TRY_ASSIGN(NativeWriter writer, NativeWriter::create(params, identity_of(file, layout)));
+  const Done done = counted(progress, layout, check);
+  Parameters out;
+  const auto convert = [&]<class Point>(size_t index, Points<Point>&) {
+    return convert_section<Point>(file.bytes(), layout.sections[index + 1], check, pool, done,
+                                  [&](size_t begin, size_t end, const auto& fill) -> Status {
+                                    std::vector<Point> piece(end - begin);
+                                    if (!fill(std::span(piece))) return {};
+                                    return writer.write(index, begin / NativeWriter::kPiece, piece);
+                                  });
+  };
+  CUZK_TRY(for_each_section(out, convert));
+  CUZK_TRY_ASSIGN(out, writer.map());
+  out.vk = std::move(vk);
+  if (check == Check::kFull) CUZK_TRY(check_subgroups(out, layout, pool, done));
+  CUZK_TRY(writer.commit());
+  return out;
+}
+
+}  // namespace
 
 Result<LoadReport> load_params_with(const fs::path& path, const std::optional<Lengths>& wanted,
                                     const LoadOptions& options, const Decode& decode) {
@@ -390,12 +476,59 @@ Result<LoadReport> load_params_with(const fs::path& path, const std::optional<Le
 Result<LoadedParameters> load_params(const fs::path& path, const std::optional<Lengths>& wanted,
                                      const LoadOptions& options, exec::Pool& pool) {
   LoadedParameters loaded;
+  std::vector<std::string> warnings;
+  const bool map = options.map && options.check == Check::kFull && options.remember;
+  // Points that were converted before, else converted now, to a file or to the heap.
+  const auto native = [&](const mem::MappedFile& file, const Layout& layout, Check check) -> Result<Parameters> {
+    if (check == Check::kCanonical) {
+      auto mapped = map_native(path, identity_of(file, layout), pool);
+      if (mapped) {
+        CUZK_TRY_ASSIGN(mapped->vk, decode_params_vk(file.bytes(), layout));
+        return mapped;
+      }
+      if (mapped.error().code != Code::kNotFound)
+        warnings.push_back(fmt::format("converting again: {}", mapped.error().message));
+    }
+    return write_native(path, file, layout, check, pool, options.progress);
+  };
   const Decode decode = [&](const mem::MappedFile& file, const Layout& layout, Check check) -> Status {
+    const uint64_t bytes = layout.lengths().native_bytes();
+    std::string why = "no file to map was asked for";
+    if (map) {
+      auto mapped = native(file, layout, check);
+      if (mapped) {
+        loaded.parameters = std::move(*mapped);
+        loaded.mapped_bytes = bytes;
+        return {};
+      }
+      if (mapped.error().code != Code::kIo) return tl::unexpected(std::move(mapped).error());
+      why = fmt::format("they cannot be mapped: {}", mapped.error().message);
+      warnings.push_back(fmt::format("the points take {} of memory, as {}", format_size(bytes), why));
+    }
+    if (bytes > options.heap_bytes) {
+      return fail(Code::kResourceExhausted, "the points take {} of memory, more than {}; {}", format_size(bytes),
+                  format_size(options.heap_bytes), why);
+    }
     CUZK_TRY_ASSIGN(loaded.parameters, decode_params(file.bytes(), layout, check, pool, options.progress));
     return {};
   };
   CUZK_TRY_ASSIGN(static_cast<LoadReport&>(loaded), load_params_with(path, wanted, options, decode));
+  loaded.warnings.insert(loaded.warnings.end(), warnings.begin(), warnings.end());
   return loaded;
+}
+
+uint64_t load_bytes(const Lengths& lengths, size_t threads) {
+  const uint64_t longest = std::max({lengths.h, lengths.l, lengths.a, lengths.b_g1}),
+                 piece = std::min<uint64_t>(longest, NativeWriter::kPiece) * sizeof(G2Affine),
+                 part = (longest + subgroup_parts(longest, threads) - 1) / subgroup_parts(longest, threads);
+  return threads * std::max(piece, subgroup_batch_bytes(part));
+}
+
+bool can_map_params(const fs::path& path) {
+  auto file = mem::MappedFile::open(path);
+  if (!file) return false;
+  const auto layout = params_layout(file->bytes(), std::nullopt);
+  return layout && can_be_native(path, identity_of(*file, *layout));
 }
 
 fs::path checked_record_path(const fs::path& params) { return params.string() + ".checked"; }

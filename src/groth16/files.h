@@ -2,8 +2,9 @@
 // The official .vk and .params files: filecoin-spec F.5 and F.6, read and written byte for byte.
 //
 // A parameter file is checked before use. Lengths come first, against the file's size and the circuit, and cost
-// nothing; then every point is decoded. Errors of this header are kInvalidParams unless the system refuses (kNotFound,
-// kIo); they name the section and the index: "l[17] is not on the curve", "the file ends inside h at point 3 of 15".
+// nothing; then every point is decoded, and then all are looked for in the subgroup. Errors of this header are
+// kInvalidParams unless the system refuses (kNotFound, kIo); they name the section and the index: "l[17] is not on the
+// curve", "the file ends inside h at point 3 of 15".
 
 #include <array>
 #include <filesystem>
@@ -66,19 +67,30 @@ struct LoadOptions {
   // modification time the full check is not made again.
   bool remember = true;
   bool digest = true;  // the record holds the file's digest, which takes a thread 1 s/GB
+  // Points are mapped from a file in native form, which is made where there is none (groth16/native_file.h). Where it
+  // cannot be written they go to the heap, with a warning. Only with a full check that is remembered.
+  bool map = false;
+  uint64_t heap_bytes = UINT64_MAX;  // kResourceExhausted where points would take more than this of the heap
   Progress progress;
 };
 // What a loader says beside the parameters.
 struct LoadReport {
   bool fully_checked = false;         // now or by the record
   bool check_was_remembered = false;  // the record stood in for the check
-  std::vector<std::string> warnings;  // trailing bytes; a record that cannot be written. The file is not named
+  // Trailing bytes; a record or a native file that cannot be written. The parameter file is not named.
+  std::vector<std::string> warnings;
 };
 struct LoadedParameters : LoadReport {
   Parameters parameters;
+  uint64_t mapped_bytes = 0;  // of the points where they are mapped
 };
 Result<LoadedParameters> load_params(const std::filesystem::path& path, const std::optional<Lengths>& wanted,
                                      const LoadOptions& options, exec::Pool& pool);
+
+// Whether load_params will be able to map the points of this file.
+bool can_map_params(const std::filesystem::path& path);
+// What load_params takes of the heap beside the points.
+uint64_t load_bytes(const Lengths& lengths, size_t threads);
 
 // For loaders to other places: load_params but for the points, which `decode` reads at the level of check that is left
 // to do. The digest for the record is taken beside it, by a thread of its own.

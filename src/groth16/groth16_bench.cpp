@@ -1,6 +1,7 @@
 // The steps of a proof and the checks of a key; results are checked before they are timed.
 #include <benchmark/benchmark.h>
 
+#include "curve/encoding.h"
 #include "groth16/prove.h"
 #include "groth16/quotient.h"
 #include "groth16/subgroup_batch.h"
@@ -98,29 +99,61 @@ void decode_one_proof(benchmark::State& state) {
 }
 BENCHMARK(decode_one_proof)->Unit(benchmark::kMicrosecond);
 
-// The quotient of polynomials of degree below 2^log2: three vectors over the domain.
+// The quotient of polynomials of degree below 2^log2, but for the evaluation of rows.
 void quotient_of_domain(benchmark::State& state) {
   exec::Pool pool;
   const ntt::Domain domain(static_cast<unsigned>(state.range(0)), pool);
-  const std::vector<Fr> ones(domain.size(), Fr::one());
-  std::vector<Fr> a = ones;
-  quotient(domain, a, ones, pool);  // 1 * 1 = 1 has the quotient zero
+  std::vector<Fr> a(domain.size(), Fr::one()), b = a;
+  const auto products = [](std::span<Fr> out) { std::fill(out.begin(), out.end(), Fr::one()); };
+  quotient(domain, a, b, products, pool);  // 1 * 1 = 1 has the quotient zero
   if (a != std::vector<Fr>(domain.size())) return state.SkipWithError("wrong quotient");
   for (auto _ : state) {
-    a = ones;
-    quotient(domain, a, ones, pool);
+    products(a), products(b);
+    quotient(domain, a, b, products, pool);
   }
 }
 BENCHMARK(quotient_of_domain)->ArgName("log2")->Arg(16)->Arg(20)->UseRealTime()->Unit(benchmark::kMillisecond);
 
+// Points of a key, repeated up to 2^18.
+template <class F>
+std::vector<Affine<F>> many_points() {
+  const Fixture& f = Fixture::of(1 << 14);
+  std::span<const Affine<F>> points;
+  if constexpr (std::is_same_v<F, Fp>) points = f.loaded.parameters.h;
+  if constexpr (std::is_same_v<F, Fp2>) points = f.loaded.parameters.b_g2;
+  std::vector<Affine<F>> out(size_t{1} << 18);
+  for (size_t i = 0; i < out.size(); i++) out[i] = points[i % points.size()];
+  return out;
+}
+
+template <class F>
 void subgroup_check(benchmark::State& state) {
-  Fixture& f = Fixture::of(1 << 14);
-  const std::span<const G1Affine> points = f.loaded.parameters.h;
-  if (first_outside_subgroup(points).value() != points.size()) return state.SkipWithError("a point outside");
-  for (auto _ : state) benchmark::DoNotOptimize(first_outside_subgroup(points));
+  const std::vector<Affine<F>> points = many_points<F>();
+  const std::span<const Affine<F>> span = points;
+  if (first_outside_subgroup(span).value() != points.size()) return state.SkipWithError("a point outside");
+  for (auto _ : state) benchmark::DoNotOptimize(first_outside_subgroup(span));
   state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(points.size()));
 }
-BENCHMARK(subgroup_check)->Unit(benchmark::kMillisecond);
+BENCHMARK(subgroup_check<Fp>)->Unit(benchmark::kMillisecond);
+BENCHMARK(subgroup_check<Fp2>)->Unit(benchmark::kMillisecond);
+
+// Bytes to points, with and without the curve's equation.
+template <class F>
+void decode_many(benchmark::State& state) {
+  constexpr size_t kBytes = 2 * sizeof(F);
+  const std::vector<Affine<F>> points = many_points<F>();
+  std::vector<Affine<F>> decoded(points.size());
+  Bytes bytes(points.size() * kBytes);
+  for (size_t i = 0; i < points.size(); i++)
+    to_uncompressed(points[i], std::span<uint8_t, kBytes>(bytes.data() + i * kBytes, kBytes));
+  const bool curve = state.range(0) != 0;
+  if (decode_points<F>(bytes, decoded, curve) != points.size() || decoded != points)
+    return state.SkipWithError("wrong points");
+  for (auto _ : state) benchmark::DoNotOptimize(decode_points<F>(bytes, decoded, curve));
+  state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(points.size()));
+}
+BENCHMARK(decode_many<Fp>)->ArgName("curve")->Arg(0)->Arg(1)->Unit(benchmark::kMillisecond);
+BENCHMARK(decode_many<Fp2>)->ArgName("curve")->Arg(0)->Arg(1)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace cuzk::groth16

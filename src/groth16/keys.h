@@ -2,7 +2,10 @@
 // The keys of a circuit in native form. Notation of Groth 2016, "On the Size of Pairing-based Non-interactive
 // Arguments", section 3.2; which points are present is filecoin-spec A.12.
 
+#include <algorithm>
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "curve/bls12_381.h"
@@ -20,13 +23,39 @@ struct VerifyingKey {
   bool operator==(const VerifyingKey&) const = default;
 };
 
+// The points of a section, in an array or in a mapped file. Copies share them.
+template <class Point>
+class Points {
+ public:
+  Points() = default;
+  Points(std::vector<Point> points) {
+    auto array = std::make_shared<const std::vector<Point>>(std::move(points));
+    points_ = *array;
+    memory_ = std::move(array);
+  }
+  // Of memory that somebody else knows how to free.
+  Points(std::span<const Point> points, std::shared_ptr<const void> memory)
+      : points_(points), memory_(std::move(memory)) {}
+
+  const Point* data() const { return points_.data(); }
+  size_t size() const { return points_.size(); }
+  auto begin() const { return points_.begin(); }
+  auto end() const { return points_.end(); }
+  const Point& operator[](size_t i) const { return points_[i]; }
+  bool operator==(const Points& o) const { return std::equal(begin(), end(), o.begin(), o.end()); }
+
+ private:
+  std::span<const Point> points_;
+  std::shared_ptr<const void> memory_;
+};
+
 struct Parameters {
   VerifyingKey vk;
-  std::vector<G1Affine> h;     // tau^k (tau^m - 1) / delta
-  std::vector<G1Affine> l;     // every auxiliary variable
-  std::vector<G1Affine> a;     // every input, then the auxiliary variables that occur in A
-  std::vector<G1Affine> b_g1;  // the inputs, then the auxiliary variables, that occur in B
-  std::vector<G2Affine> b_g2;  // the same in G2
+  Points<G1Affine> h;     // tau^k (tau^m - 1) / delta
+  Points<G1Affine> l;     // every auxiliary variable
+  Points<G1Affine> a;     // every input, then the auxiliary variables that occur in A
+  Points<G1Affine> b_g1;  // the inputs, then the auxiliary variables, that occur in B
+  Points<G2Affine> b_g2;  // the same in G2
 };
 
 // How many points each section holds.

@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "field/kernels.h"
 #include "groth16/query.h"
 #include "groth16/quotient.h"
 #include "r1cs/bitmap.h"
@@ -51,6 +52,33 @@ void evaluate_rows(const r1cs::WitnessView& view, std::span<Fr> a, std::span<Fr>
   std::copy(view.witness().inputs.begin(), view.witness().inputs.end(), a.begin() + rows);
 }
 
+// The same multiplied: the rows again, which is cheaper than to keep a third vector.
+void evaluate_products(const r1cs::WitnessView& view, std::span<Fr> out, exec::Pool& pool) {
+  const uint32_t rows = view.circuit().num_constraints;
+  pool.for_each_chunk(rows, kRowGrain, [&](size_t begin, size_t end) {
+    std::vector<Fr> a(end - begin);
+    const std::span<Fr> b = out.subspan(begin, end - begin);
+    r1cs::evaluate(view, static_cast<uint32_t>(begin), static_cast<uint32_t>(end), a, b, {});
+    kernels().fr_mul(b.data(), b.data(), a.data(), b.size());
+  });
+  std::fill(out.begin() + rows, out.end(), Fr::zero());
+}
+
+// From a domain of 2^22 on the sum over h is made in halves: their workspace fits where b was, for 3 % more additions
+// at 2^22 and less above.
+size_t h_parts(uint64_t points) { return points + 1 < uint64_t{1} << 22 ? 1 : 2; }
+
+// H = sum_k h_k [tau^k (tau^m - 1) / delta], in the memory of b where that is enough.
+Result<G1> sum_h(std::span<const Fr> scalars, std::span<const G1Affine> points, std::vector<Fr> b, exec::Pool& pool) {
+  const size_t parts = h_parts(points.size());
+  const uint64_t bytes = parts_workspace_bytes(points.size(), parts, pool.threads());
+  if (bytes <= b.size() * sizeof(Fr))
+    return sum_in_parts(scalars, points, parts, std::as_writable_bytes(std::span(b)), pool);
+  b = {};
+  std::vector<std::byte> workspace(bytes);
+  return sum_in_parts(scalars, points, parts, workspace, pool);
+}
+
 // Every one of `count` variables.
 std::vector<uint64_t> all_present(size_t count) {
   std::vector<uint64_t> map = r1cs::make_bitmap(count);
@@ -66,14 +94,16 @@ uint64_t start_bytes(const r1cs::Circuit& circuit, size_t threads) {
   const uint64_t fields = circuit.num_inputs + r1cs::count_bits(circuit.aux_is_field);  // at most, in any query
   auto run = [&](uint64_t points, bool g2) { return msm::plan({.points = points, .g2 = g2}, threads).workspace_bytes; };
 
-  const uint64_t quotient_step = 3 * vector, h_step = vector + run(lengths.h, false);
+  const uint64_t products = threads * kRowGrain * sizeof(Fr);
+  const uint64_t h_step =
+      vector + std::max(vector + products, parts_workspace_bytes(lengths.h, h_parts(lengths.h), threads));
   const uint64_t splits =
       3 * (fields * (sizeof(Fr) + sizeof(uint32_t)) + (uint64_t{circuit.num_inputs} + circuit.num_aux) / 8 + 8);
   const uint64_t g1_query =
       fields * sizeof(G1Affine) + std::max(run(fields, false), msm::sum_workspace_bytes<Fp>(threads));
   const uint64_t g2_query =
       fields * sizeof(G2Affine) + std::max(run(fields, true), msm::sum_workspace_bytes<Fp2>(threads));
-  return std::max({quotient_step, h_step, splits + g1_query, splits + g2_query});
+  return std::max({h_step, splits + g1_query, splits + g2_query});
 }
 
 Result<Pending> start(const r1cs::Circuit& circuit, const Parameters& parameters, const r1cs::Witness& witness,
@@ -88,11 +118,12 @@ Result<Pending> start(const r1cs::Circuit& circuit, const Parameters& parameters
     evaluate_rows(view, a, b, pool);
     watch.lap(&ProveTimes::evaluate);
 
-    quotient(domain, a, std::move(b), pool);
+    quotient(
+        domain, a, b, [&](std::span<Fr> products) { evaluate_products(view, products, pool); }, pool);
     watch.lap(&ProveTimes::quotient);
 
-    // H = sum_k h_k [tau^k (tau^m - 1) / delta]; the coefficient of tau^(m-1) is zero.
-    CUZK_TRY_ASSIGN(out.h, sum_full<Fp>(std::span(a).first(domain.size() - 1), parameters.h, pool));
+    // The coefficient of tau^(m-1) is zero.
+    CUZK_TRY_ASSIGN(out.h, sum_h(std::span(a).first(domain.size() - 1), parameters.h, std::move(b), pool));
     watch.lap(&ProveTimes::h);
   }
   const QueryScalars l = split_query(view, {}, all_present(circuit.num_aux));

@@ -27,7 +27,7 @@ struct Pending {
   G2 b_g2;
 };
 
-// About the memory that start() takes at its peak, beside its arguments: three vectors over the domain, or the largest
+// About the memory that start() takes at its peak, beside its arguments: two vectors over the domain, or the largest
 // MSM.
 uint64_t start_bytes(const r1cs::Circuit& circuit, size_t threads);
 

@@ -51,6 +51,24 @@ Result<Xyzz<F>> sum_query(const QueryScalars& scalars, std::span<const Affine<F>
   return ones + fields;
 }
 
+uint64_t parts_workspace_bytes(uint64_t points, size_t parts, size_t threads) {
+  const auto bytes = [&](uint64_t count) { return msm::plan({.points = count, .g2 = false}, threads).workspace_bytes; };
+  return std::max(bytes(points / parts), bytes((points + parts - 1) / parts));
+}
+
+Result<G1> sum_in_parts(std::span<const Fr> scalars, std::span<const G1Affine> points, size_t parts,
+                        std::span<std::byte> workspace, exec::Pool& pool) {
+  G1 out = G1::infinity();
+  for (size_t part = 0; part < parts; part++) {
+    const size_t begin = part * points.size() / parts, count = (part + 1) * points.size() / parts - begin;
+    const msm::Plan plan = msm::plan({.points = count, .g2 = false}, pool.threads());
+    CUZK_TRY_ASSIGN(const G1 sum,
+                    msm::run<Fp>(plan, points.subspan(begin, count), scalars.subspan(begin, count), workspace, pool));
+    out += sum;
+  }
+  return out;
+}
+
 template Result<Xyzz<Fp>> sum_query<Fp>(const QueryScalars&, std::span<const Affine<Fp>>, exec::Pool&);
 template Result<Xyzz<Fp2>> sum_query<Fp2>(const QueryScalars&, std::span<const Affine<Fp2>>, exec::Pool&);
 

@@ -40,4 +40,9 @@ Result<Xyzz<F>> sum_full(std::span<const Fr> scalars, std::span<const Affine<F>>
   return msm::run<F>(plan, points, scalars, workspace, pool);
 }
 
+// The same in so many equal parts, one after the other: more additions in less workspace.
+uint64_t parts_workspace_bytes(uint64_t points, size_t parts, size_t threads);
+Result<G1> sum_in_parts(std::span<const Fr> scalars, std::span<const G1Affine> points, size_t parts,
+                        std::span<std::byte> workspace, exec::Pool& pool);
+
 }  // namespace cuzk::groth16

@@ -41,5 +41,26 @@ TEST(Query, EqualsTheSumOverItsVariables) {
   expect_naive_sum<Fp2>(testing::make_mixed(40, true, 1), g2_generator(), random);
 }
 
+TEST(SumInParts, IsTheSum) {
+  exec::Pool pool(2);
+  auto random = cuzk::testing::rng(8);
+  for (size_t n : {0, 1, 2, 7, 300}) {
+    std::vector<Fr> scalars(n);
+    std::vector<G1Affine> points(n);
+    G1 want = G1::infinity();
+    for (size_t i = 0; i < n; i++) {
+      scalars[i] = cuzk::testing::random_field<Fr>(random);
+      points[i] = scalar_mul(G1::from_affine(g1_generator()), Fr::from_u64(random()).canonical()).to_affine();
+      want += scalar_mul(G1::from_affine(points[i]), scalars[i].canonical());
+    }
+    for (size_t parts : {1, 2, 3, 8}) {
+      std::vector<std::byte> workspace(parts_workspace_bytes(n, parts, pool.threads()));
+      const auto sum = sum_in_parts(scalars, points, parts, workspace, pool);
+      ASSERT_TRUE(sum) << sum.error().message;
+      EXPECT_EQ(*sum, want) << n << " in " << parts;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace cuzk::groth16

@@ -40,7 +40,8 @@ TEST(Quotient, EqualsLongDivision) {
     for (size_t i = m; i < 2 * m; i++) want[i - m] = product[i], product[i - m] += product[i];
     for (size_t i = 0; i < m; i++) ASSERT_TRUE(product[i].is_zero()) << "remainder";
 
-    quotient(ntt::Domain(log2_size, pool), a, b, pool);
+    const auto products = [&](std::span<Fr> out) { std::copy(c.begin(), c.end(), out.begin()); };
+    quotient(ntt::Domain(log2_size, pool), a, b, products, pool);
     EXPECT_EQ(a, want) << m;
     EXPECT_TRUE(a[m - 1].is_zero());
   }

@@ -1,12 +1,17 @@
 #pragma once
-// Membership of many points in the subgroup of order r, at about seven additions a point instead of a scalar
+// Membership of many points in the subgroup of order r, at about five additions a point instead of a scalar
 // multiplication each.
 //
 // The bucket test of Bellare, Garay, Rabin 1998, "Fast batch verification for modular exponentiation and digital
-// signatures", section 4: a random subset of points that are not all in the subgroup has a sum outside it with
-// probability at least 1/2. One pass throws every point into one of 2^c random buckets; the c subsets "bit j of the
-// bucket is set" are then c independent tests for one addition a point. At least kSubgroupTests of them are made, with
-// bits from the operating system.
+// signatures", section 4. A pass throws every point into one of 2^c random buckets; the c subsets "bit j of the bucket
+// is set" are then c tests for one addition a point. At least kSubgroupTests of them are made in all, with bits from
+// the operating system.
+//
+// Bound. Let a point P be outside. Whatever the bits of the other points, the sum of a subset is inside for at most one
+// of the two values of P's bit, or P would be the difference of two points inside. The bits of P are independent, so
+// all tests pass with probability at most 2^-kSubgroupTests. That holds for any cofactor: coefficients from more than
+// two values would not do better, as two points in one bucket may cancel, so a pass never tells more than log2 of its
+// buckets.
 
 #include <span>
 
@@ -16,9 +21,11 @@
 namespace cuzk::groth16 {
 
 inline constexpr unsigned kSubgroupTests = 64;
+// What a call with so many points takes of memory beside them, at most (in G2).
+uint64_t subgroup_batch_bytes(size_t points);
 
 // Index of the first point outside the subgroup, or points.size() where all are inside, wrong with probability at most
-// 2^-64. The points must be on the curve. Single-threaded.
+// 2^-64. The points must be on the curve. Single-threaded; best on a million points or more at once.
 template <class F>
 Result<size_t> first_outside_subgroup(std::span<const Affine<F>> points);
 

@@ -320,9 +320,11 @@ Result<Parameters> download_params(const DeviceParameters& p) {
   CUZK_TRY_ASSIGN(const gpu::Stream stream, gpu::Stream::make(p.memory.ordinal()));
   Parameters out;
   out.vk = p.vk;
-  const auto section = [&]<class Point>(std::vector<Point>& to, auto from) -> Status {
-    to.resize(from.size);
-    return stream.download(std::span(to), from.template as<Point>().as_const());
+  const auto section = [&]<class Point>(Points<Point>& to, auto from) -> Status {
+    std::vector<Point> points(from.size);
+    CUZK_TRY(stream.download(std::span(points), from.template as<Point>().as_const()));
+    to = std::move(points);  // which stay where they are until the download is done
+    return {};
   };
   CUZK_TRY(section(out.h, p.h));
   CUZK_TRY(section(out.l, p.l));
