@@ -75,7 +75,7 @@ struct Kernels {
   void (*fr_scaled_difference)(Fr* out, const Fr* a, const Fr* b, const Fr& scale, size_t count);  // (a - b) scale
 
   // Tiles of a transform keep their rows, and the factors of these, in a form of each implementation's own: arrays of
-  // words, aligned to 64 bytes, with so many words a row and a factor.
+  // words, those of rows aligned to 64 bytes, with so many words a row and a factor.
   size_t fr_row_words, fr_factor_words;
   void (*fr_factors)(uint64_t* out, const Fr* values, size_t count);
   // Row r has scale * bases[c]^reverse(r) in column c, where reverse turns the bits of a row's number around.
