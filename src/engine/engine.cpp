@@ -34,9 +34,11 @@ std::vector<DeviceSpec> specs(const std::vector<Device>& devices) {
   return list;
 }
 
-// About what a kept result takes.
+// About what a kept result takes; the same from the end of the job on, though stages in progress add their spans.
 uint64_t result_bytes(const Job& job) {
-  return sizeof(Job) + job.id.size() + job.kind.size() + job.proof.size() + (job.error ? job.error->message.size() : 0);
+  constexpr uint64_t kStagesOfPartition = 4;
+  return sizeof(Job) + job.id.size() + job.kind.size() + job.proof.size() +
+         kStagesOfPartition * job.partitions * sizeof(Span) + (job.error ? job.error->message.size() : 0);
 }
 
 void log_end(const Job& job) {

@@ -77,7 +77,7 @@ struct Parts {
         circuits(config.circuit_cache.empty() ? config.param_cache : config.circuit_cache),
         params([&config](const std::string& id) { return locate_params(config, id); }),
         engine(options_of(config, machine.host, journal), circuits, params, make_devices(config, machine), pool),
-        observer(engine, infos(machine)) {}
+        observer(engine, infos(machine), gpu::free_bytes, journal) {}
 
   static std::vector<gpu::DeviceInfo> infos(const Machine& machine) {
     std::vector<gpu::DeviceInfo> list;

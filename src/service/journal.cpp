@@ -305,7 +305,7 @@ Status Journal::resume(engine::Engine& engine, const Parse& parse) {
     }();
     resumed += submitted.has_value();
     if (!submitted) {
-      log::warn("job '{}' cannot go on: {}", engine::printable(job.id), submitted.error().message);
+      log::warn({{"job", job.id}}, "the job cannot go on: {}", submitted.error().message);
       job.outcome.state = State::kFailed;
       job.outcome.error = std::move(submitted).error();
       engine.adopt(std::move(job));

@@ -236,6 +236,24 @@ constexpr Metric kMetrics[] = {
     {{"cuzk_process_resident_peak_bytes", "gauge", "", "The most that it ever was."},
      [](const Reading& r, Samples& out) { out.add({}, r.process.peak_resident_bytes); }},
 
+    {{"cuzk_journal_bytes", "gauge", "", "About what the journal holds; absent, as those below, where there is none."},
+     [](const Reading& r, Samples& out) {
+       if (r.journal) out.add({}, r.journal->bytes);
+     }},
+    {{"cuzk_journal_jobs", "gauge", "", "Jobs in the journal that have not ended."},
+     [](const Reading& r, Samples& out) {
+       if (r.journal) out.add({}, r.journal->jobs);
+     }},
+    {{"cuzk_journal_results", "gauge", "", "Results in the journal."},
+     [](const Reading& r, Samples& out) {
+       if (r.journal) out.add({}, r.journal->results);
+     }},
+    {{"cuzk_journal_lost_total", "counter", "",
+      "Events that could not be written, so that a restart would not know of them."},
+     [](const Reading& r, Samples& out) {
+       if (r.journal) out.add({}, r.journal->lost);
+     }},
+
     {{"cuzk_srs_bytes", "gauge", "circuit_id, device, tier", "Parameters that were loaded; cold: evicted since."},
      [](const Reading& r, Samples& out) {
        for_params(r, [&](const auto& params, auto device, auto tier) {

@@ -15,6 +15,7 @@ Reading Observer::read() const {
   }
   reading.uptime_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
   if (auto process = mem::process_memory()) reading.process = *process;
+  if (journal_) reading.journal = journal_->condition();
   reading.pinned_bytes = gpu::pinned_bytes();
   // Pinned memory is covered by reservations of host memory, and there is none without a device.
   if (!gpus_.empty()) reading.pinned_limit_bytes = reading.engine.memory[0].limit_bytes;

@@ -9,6 +9,7 @@
 #include "engine/engine.h"
 #include "gpu/device.h"
 #include "mem/machine.h"
+#include "service/journal.h"
 
 namespace cuzk::service {
 
@@ -22,16 +23,18 @@ struct Reading {
   double uptime_seconds = 0;
   mem::ProcessMemory process{};
   uint64_t pinned_bytes = 0, pinned_limit_bytes = 0;
+  std::optional<Journal::Condition> journal;  // where there is one
 };
 
 class Observer {
  public:
   using FreeBytes = std::function<Result<uint64_t>(int ordinal)>;
 
-  // `gpus` are those that the engine knows by their UUID. The engine outlives the observer.
+  // `gpus` are those that the engine knows by their UUID; the journal may be none. Engine and
+  // journal outlive the observer.
   explicit Observer(engine::Engine& engine, std::vector<gpu::DeviceInfo> gpus = {},
-                    FreeBytes free_bytes = gpu::free_bytes)
-      : engine_(engine), gpus_(std::move(gpus)), free_bytes_(std::move(free_bytes)) {}
+                    FreeBytes free_bytes = gpu::free_bytes, const Journal* journal = nullptr)
+      : engine_(engine), gpus_(std::move(gpus)), free_bytes_(std::move(free_bytes)), journal_(journal) {}
 
   Reading read() const;
   // Whether new jobs would be taken and have a device to run on; kUnavailable says why not.
@@ -43,6 +46,7 @@ class Observer {
   engine::Engine& engine_;
   const std::vector<gpu::DeviceInfo> gpus_;
   const FreeBytes free_bytes_;
+  const Journal* const journal_;
   const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
 };
 
