@@ -265,7 +265,7 @@ TEST_F(EngineTest, ResultsAreForgottenAfterTheirTime) {
 
 TEST_F(EngineTest, TheOldestResultsLeaveWhereTheyTakeTooMuch) {
   Options chosen = options();
-  chosen.result_bytes = 3 * (sizeof(Job) + 250);
+  chosen.result_bytes = 3 * (sizeof(Job) + 4 * sizeof(Span) + 250);
   auto engine = make(chosen);
   auto first = engine->submit(request("0", {1}));
   engine->await(*first);

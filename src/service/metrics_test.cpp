@@ -81,7 +81,7 @@ TEST_F(ServiceTest, MetricsSayWhatHappened) {
   EXPECT_EQ(value("cuzk_stage_duration_seconds_count{proof_kind=\"porep_c2\",stage=\"verify\"}"), 2);
   EXPECT_GT(value("cuzk_queue_age_seconds{proof_kind=\"porep_c2\"}"), 0);
   EXPECT_EQ(value("cuzk_ledger_objects{class=\"witness\"}"), 1);
-  EXPECT_GT(value("cuzk_ledger_bytes{class=\"params\"}"), 0);
+  EXPECT_GT(value("cuzk_ledger_bytes{class=\"params_mapped\"}"), 0);
   EXPECT_GT(value("cuzk_process_resident_bytes"), 1 << 20);
   EXPECT_EQ(value("cuzk_srs_users{circuit_id=\"cubic\",device=\"cpu\"}"), 1);
   EXPECT_EQ(value("cuzk_device_quarantined{device=\"cpu\"}"), 0);

@@ -112,11 +112,11 @@ class Answers(Programs):
         self.assertEqual(got["peak_device_bytes"], [(45 + 2 * 30) << 30])
 
     def test_plan(self):
-        got = self.tool("plan", "--circuit", "winning-2KiB", "--circuit", "porep-2KiB", "--memory", "1GiB", code=1)
+        got = self.tool("plan", "--circuit", "winning-2KiB", "--circuit", "porep-2KiB", "--memory", "256MiB", code=1)
         winning, porep = got["circuits"]
         self.assertEqual((winning["fits"], porep["fits"], porep["partitions_at_once"]), (True, False, 0))
         self.assertIn("the limit is", porep["reason"])
-        self.assertLessEqual(got["host_bytes"] + got["request_bytes"], 1 << 30)
+        self.assertLessEqual(got["host_bytes"] + got["request_bytes"], 256 << 20)
         self.assertTrue(self.tool("plan", "--circuit", "winning-2KiB")["circuits"][0]["fits"])
 
     def test_verify(self):

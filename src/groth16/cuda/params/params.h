@@ -33,8 +33,8 @@ struct LoadedDeviceParameters : LoadReport {
   DeviceParameters parameters;
 };
 // load_params to a device; `memory` has at least device_bytes of the file's lengths. Of several bad points the first of
-// the file is named. From the page cache an H200 reads 37 GB/s in canonical form and 2.1 GB/s with the full check, where no
-// digest is wanted: BLAKE2b makes 0.65 GB/s.
+// the file is named. From the page cache an H200 reads 37 GB/s in canonical form and 2.1 GB/s with the full check,
+// where no digest is wanted: BLAKE2b makes 0.65 GB/s.
 Result<LoadedDeviceParameters> load_device_params(const std::filesystem::path& path,
                                                   const std::optional<Lengths>& wanted, const LoadOptions& options,
                                                   gpu::DeviceMemory memory, std::span<std::byte> staging,
