@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""500 calls of all kinds at 2 KiB, with repeats, cancels and clients that go away; the daemon is killed twice on the way.
+"""Calls of all kinds at 2 KiB, with repeats, cancels and clients that go away; the daemon is killed twice on the way.
 
 Every id that was accepted answers afterwards. Memory and ledger agree, and the ledger's transient classes read zero at
 the end. CUZK_TEST_SEED repeats a run, CUZK_TEST_CALLS=500 makes it longer: 100 fit into what CI may take.
