@@ -4,10 +4,12 @@ import hashlib
 import json
 import pathlib
 import re
+import subprocess
 import tempfile
+import time
 import unittest
 
-from harness import C1, DATA, Programs, development_params, reference
+from harness import BIN, C1, DATA, Programs, development_params, reference
 
 
 def sha256(path):
@@ -82,6 +84,38 @@ class TwoKiB(Programs):
         self.assertTrue(self.tool("verify", *raw, "--vk", vks["window"], "--proof", self.folder / "window.proof")["valid"])
         self.assertEqual(self.tool("status", "--daemon", address)["total_proofs_completed"], "4")
         self.stop(process)
+
+    def test_5_a_winning_post_goes_before_poreps(self):
+        winning, _ = development_params("winning")
+        process, address = self.daemon(f'[srs]\nparam_cache = "{self.shared.name}"\n[srs.files]\n"porep-2KiB" = "{self.params}"\n'
+                                       f'"winning-2KiB" = "{winning}"\n')
+
+        def seconds(name):
+            begin = time.monotonic()
+            answer = self.tool("prove", "--daemon", address, "--post", DATA / "sectors/2KiB/winning.json", "--request-id", name,
+                               "--out", self.folder / "winning.proof")
+            self.assertEqual(answer["status"], "COMPLETED")
+            return time.monotonic() - begin
+
+        seconds("warm")  # reads the parameters
+        alone = min(seconds(f"alone-{i}") for i in range(2))
+        poreps = [subprocess.Popen([BIN / "cuzk", "prove", "--daemon", address, "--c1", C1, "--request-id", f"porep-{i}", "--out",
+                                    self.folder / f"{i}.proof"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for i in range(4)]
+        self.addCleanup(lambda: [(porep.kill(), porep.wait()) for porep in poreps])
+
+        def under_way():
+            queues = self.tool("status", "--daemon", address)["queues"]
+            return any(queue["proof_kind"] == "porep-c2" and queue.get("in_progress", 0) for queue in queues)
+
+        deadline = time.monotonic() + 60
+        while not under_way():
+            self.assertLess(time.monotonic(), deadline)
+        busy = [seconds(f"busy-{i}") for i in range(3)]
+        print(f"winning PoSt: {alone:.2f} s alone, {', '.join(f'{t:.2f}' for t in busy)} s beside PoReps", flush=True)
+        self.assertTrue(under_way(), "the PoReps were there all the time")
+        # A piece of work that has begun is finished first.
+        self.assertLess(max(busy), max(2, 1.5 * alone + 0.5))
+        process.kill()
 
 
 if __name__ == "__main__":
