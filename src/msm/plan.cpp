@@ -5,8 +5,8 @@
 namespace cuzk::msm {
 namespace {
 
-// In additions of the same group, measured with the ifma kernels on a Xeon (Sapphire Rapids) with msm_bench and
-// field_bench: 48 ns in G1, 115 ns in G2. With the other kernels a call costs a sixth of that and the optimum is flat.
+// In additions of the same group, which take 48 to 58 ns in G1 and 115 to 137 ns in G2 with the ifma kernels on a Xeon
+// (Sapphire Rapids): rounded from sweeps over window, lanes and chains there. For the other kernels they are estimates.
 struct Costs {
   double call;           // of the kernels, beside its additions: most of it an inversion
   double xyzz_addition;  // of single points
