@@ -15,8 +15,7 @@ struct GpuParams final : Params {
   bool resident = true;
   std::optional<groth16::DeviceProver> prover;
   groth16::DeviceParameters on_device;  // where resident
-  groth16::Parameters on_host;          // where not, with the pins that make uploads fast
-  std::vector<G2Affine> b_g2_on_host;   // where resident, and the processor sums them
+  groth16::Parameters on_host;          // where not, with the pins that make uploads fast; b_g2 also where it is summed
   std::vector<gpu::Pin> pins;
   Memory memory;
 };
@@ -35,8 +34,7 @@ class PendingWithoutB final : public Pending {
   Result<groth16::Proof> finish() override {
     const auto& params = static_cast<const GpuParams&>(*setting_.params);
     const r1cs::WitnessView view(*setting_.circuit, witness_);
-    CUZK_TRY_ASSIGN(sums_.b_g2,
-                    groth16::sum_b_g2(view, params.resident ? params.b_g2_on_host : params.on_host.b_g2, pool_));
+    CUZK_TRY_ASSIGN(sums_.b_g2, groth16::sum_b_g2(view, params.on_host.b_g2, pool_));
     return SumsPending(sums_, setting_.params).finish();
   }
 
@@ -160,9 +158,10 @@ class GpuBackend final : public Backend {
     }
     if (options_.b_g2_on_host) {
       CUZK_TRY_ASSIGN(const gpu::Stream stream, gpu::Stream::make(ordinal()));
-      params.b_g2_on_host.resize(params.on_device.b_g2.size);
-      CUZK_TRY(stream.download(std::span(params.b_g2_on_host), params.on_device.b_g2.as_const().as<const G2Affine>()));
+      std::vector<G2Affine> b_g2(params.on_device.b_g2.size);
+      CUZK_TRY(stream.download(std::span(b_g2), params.on_device.b_g2.as_const().as<const G2Affine>()));
       CUZK_TRY(stream.synchronize());
+      params.on_host.b_g2 = std::move(b_g2);
     }
     params.verifying = groth16::prepare(params.on_device.vk);
     return {};

@@ -91,19 +91,12 @@ std::vector<uint64_t> all_present(size_t count) {
 uint64_t start_bytes(const r1cs::Circuit& circuit, size_t threads) {
   const Lengths lengths = lengths_of(circuit);
   const uint64_t vector = sizeof(Fr) << r1cs::log2_domain(circuit);
-  const uint64_t fields = circuit.num_inputs + r1cs::count_bits(circuit.aux_is_field);  // at most, in any query
-  auto run = [&](uint64_t points, bool g2) { return msm::plan({.points = points, .g2 = g2}, threads).workspace_bytes; };
-
   const uint64_t products = threads * kRowGrain * sizeof(Fr);
   const uint64_t h_step =
       vector + std::max(vector + products, parts_workspace_bytes(lengths.h, h_parts(lengths.h), threads));
-  const uint64_t splits =
-      3 * (fields * (sizeof(Fr) + sizeof(uint32_t)) + (uint64_t{circuit.num_inputs} + circuit.num_aux) / 8 + 8);
-  const uint64_t g1_query =
-      fields * sizeof(G1Affine) + std::max(run(fields, false), msm::sum_workspace_bytes<Fp>(threads));
-  const uint64_t g2_query =
-      fields * sizeof(G2Affine) + std::max(run(fields, true), msm::sum_workspace_bytes<Fp2>(threads));
-  return std::max({h_step, splits + g1_query, splits + g2_query});
+  const uint64_t query_step = 3 * split_query_bytes(circuit) +
+                              std::max(sum_query_bytes<Fp>(circuit, threads), sum_query_bytes<Fp2>(circuit, threads));
+  return std::max(h_step, query_step);
 }
 
 Result<Pending> start(const r1cs::Circuit& circuit, const Parameters& parameters, const r1cs::Witness& witness,

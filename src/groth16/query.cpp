@@ -40,6 +40,26 @@ QueryScalars split_query(const r1cs::WitnessView& view, std::span<const uint64_t
   return out;
 }
 
+namespace {
+
+uint64_t fields_of(const r1cs::Circuit& circuit) { return circuit.num_inputs + r1cs::count_bits(circuit.aux_is_field); }
+
+}  // namespace
+
+uint64_t split_query_bytes(const r1cs::Circuit& circuit) {
+  return fields_of(circuit) * (sizeof(Fr) + sizeof(uint32_t)) + (uint64_t{circuit.num_inputs} + circuit.num_aux) / 8 +
+         8;
+}
+
+template <class F>
+uint64_t sum_query_bytes(const r1cs::Circuit& circuit, size_t threads) {
+  const uint64_t fields = fields_of(circuit);
+  const uint64_t run = msm::plan({.points = fields, .g2 = std::is_same_v<F, Fp2>}, threads).workspace_bytes;
+  return fields * sizeof(Affine<F>) + std::max(run, msm::sum_workspace_bytes<F>(threads));
+}
+template uint64_t sum_query_bytes<Fp>(const r1cs::Circuit&, size_t);
+template uint64_t sum_query_bytes<Fp2>(const r1cs::Circuit&, size_t);
+
 template <class F>
 Result<Xyzz<F>> sum_query(const QueryScalars& scalars, std::span<const Affine<F>> points, exec::Pool& pool) {
   std::vector<Affine<F>> bases(scalars.positions.size());
@@ -78,11 +98,7 @@ Result<G2> sum_b_g2(const r1cs::WitnessView& view, std::span<const G2Affine> poi
 }
 
 uint64_t sum_b_g2_bytes(const r1cs::Circuit& circuit, size_t threads) {
-  const uint64_t fields = circuit.num_inputs + r1cs::count_bits(circuit.aux_is_field);  // at most
-  const uint64_t run = msm::plan({.points = fields, .g2 = true}, threads).workspace_bytes;
-  return (uint64_t{circuit.num_inputs} + circuit.num_aux) / 8 +
-         fields * (sizeof(Fr) + sizeof(uint32_t) + sizeof(G2Affine)) +
-         std::max(run, msm::sum_workspace_bytes<Fp2>(threads));
+  return split_query_bytes(circuit) + sum_query_bytes<Fp2>(circuit, threads);
 }
 
 }  // namespace cuzk::groth16

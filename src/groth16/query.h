@@ -21,6 +21,11 @@ struct QueryScalars {
 QueryScalars split_query(const r1cs::WitnessView& view, std::span<const uint64_t> inputs,
                          std::span<const uint64_t> aux);
 
+// About what they take for any query of a circuit, at most: split_query its result, sum_query beside its arguments.
+uint64_t split_query_bytes(const r1cs::Circuit& circuit);
+template <class F>
+uint64_t sum_query_bytes(const r1cs::Circuit& circuit, size_t threads);
+
 template <class F>
 Result<Xyzz<F>> sum_query(const QueryScalars& scalars, std::span<const Affine<F>> points, exec::Pool& pool);
 

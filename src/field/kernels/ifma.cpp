@@ -54,6 +54,16 @@ CUZK_INLINE inline uint8_t bits_of(Mask mask) { return mask; }
 template <size_t N, class Body>
 CUZK_INLINE inline void unrolled(Body body);  // of radix52.inl
 
+// Four limbs of eight elements, limb by limb, from rows of two elements each.
+CUZK_INLINE inline void transpose4(const Lanes* rows, Lanes* out) {
+  const Lanes low01 = _mm512_unpacklo_epi64(rows[0], rows[1]), high01 = _mm512_unpackhi_epi64(rows[0], rows[1]);
+  const Lanes low23 = _mm512_unpacklo_epi64(rows[2], rows[3]), high23 = _mm512_unpackhi_epi64(rows[2], rows[3]);
+  out[0] = _mm512_shuffle_i64x2(low01, low23, 0x88);
+  out[1] = _mm512_shuffle_i64x2(high01, high23, 0x88);
+  out[2] = _mm512_shuffle_i64x2(low01, low23, 0xdd);
+  out[3] = _mm512_shuffle_i64x2(high01, high23, 0xdd);
+}
+
 // Four limbs of eight elements `pitch` limbs apart, limb by limb. The elements come in the order 0 1 4 5 2 3 6 7, which
 // spares permutations; store4 undoes it.
 CUZK_INLINE inline void load4(const uint64_t* from, size_t pitch, Lanes* out) {
@@ -64,12 +74,7 @@ CUZK_INLINE inline void load4(const uint64_t* from, size_t pitch, Lanes* out) {
     };
     rows[k] = _mm512_inserti64x4(_mm512_castsi256_si512(half(k)), half(k + 4), 1);
   });
-  const Lanes low01 = _mm512_unpacklo_epi64(rows[0], rows[1]), high01 = _mm512_unpackhi_epi64(rows[0], rows[1]);
-  const Lanes low23 = _mm512_unpacklo_epi64(rows[2], rows[3]), high23 = _mm512_unpackhi_epi64(rows[2], rows[3]);
-  out[0] = _mm512_shuffle_i64x2(low01, low23, 0x88);
-  out[1] = _mm512_shuffle_i64x2(high01, high23, 0x88);
-  out[2] = _mm512_shuffle_i64x2(low01, low23, 0xdd);
-  out[3] = _mm512_shuffle_i64x2(high01, high23, 0xdd);
+  transpose4(rows, out);
 }
 CUZK_INLINE inline void store4(uint64_t* to, size_t pitch, const Lanes* in) {
   const Lanes first = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11), last = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
@@ -121,12 +126,7 @@ CUZK_INLINE inline void gather6(const uint64_t* const* from, Lanes* out) {
                           CUZK_INLINE { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from[element])); };
     rows[k] = _mm512_inserti64x4(_mm512_castsi256_si512(half(kFirst[k])), half(kSecond[k]), 1);
   });
-  const Lanes low01 = _mm512_unpacklo_epi64(rows[0], rows[1]), high01 = _mm512_unpackhi_epi64(rows[0], rows[1]);
-  const Lanes low23 = _mm512_unpacklo_epi64(rows[2], rows[3]), high23 = _mm512_unpackhi_epi64(rows[2], rows[3]);
-  out[0] = _mm512_shuffle_i64x2(low01, low23, 0x88);
-  out[1] = _mm512_shuffle_i64x2(high01, high23, 0x88);
-  out[2] = _mm512_shuffle_i64x2(low01, low23, 0xdd);
-  out[3] = _mm512_shuffle_i64x2(high01, high23, 0xdd);
+  transpose4(rows, out);
   const auto row = [&](size_t first) CUZK_INLINE {  // every second element
     const auto quarter = [&](size_t element) CUZK_INLINE {
       return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from[element] + 4));
