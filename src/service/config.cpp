@@ -241,8 +241,7 @@ const std::vector<Setting>& settings() {
       {"daemon.token_file", "file of a token that clients of host:port must send as `authorization: Bearer TOKEN`",
        path_into(&Config::token_file), Change::kReload},
       {"daemon.status_listen",
-       "port of this machine, or host:port, for /status, /metrics, /healthz, /readyz and /trace/JOB over HTTP; \"\": "
-       "none",
+       "port of this machine, or host:port, for the pages over HTTP (/, /status, /metrics and more); \"\": none",
        {read_status_listen, [](const Config& config) { return toml_text(config.status_listen); }}},
       {"daemon.drain_timeout", "how long a shutdown waits for running jobs, such as \"5m\"",
        duration_into(&Config::drain_timeout), Change::kReload},

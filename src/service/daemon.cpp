@@ -107,7 +107,7 @@ struct Parts {
 Result<std::unique_ptr<HttpServer>> serve_pages(const Observer& observer, const Config& config) {
   if (config.status_listen.empty()) return nullptr;
   CUZK_TRY_ASSIGN(std::unique_ptr<HttpServer> pages, HttpServer::start(observer, config.status_listen));
-  log::info("pages on http://{}/status", pages->address());
+  log::info("pages on http://{}/", pages->address());
   if (!parse_http_listen(config.status_listen)->is_loopback())
     log::warn("daemon.status_listen: whoever reaches {} may read the names of jobs", pages->address());
   return pages;

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "service/listener.h"
 #include "service/metrics.h"
+#include "service/panel.h"
 #include "service/reports.h"
 
 namespace cuzk::service {
@@ -111,6 +112,12 @@ void serve(const Observer& observer, const httplib::Request& request, httplib::R
     response.set_header("Allow", "GET, HEAD");
     return answer(response, 405, "only GET and HEAD are served\n");
   }
+  if (request.path == "/") {
+    response.set_header(
+        "Content-Security-Policy",
+        "default-src 'none'; connect-src 'self'; script-src 'unsafe-inline'; style-src 'unsafe-inline'");
+    return answer(response, 200, kPanel, "text/html; charset=utf-8");
+  }
   if (request.path == "/status") return answer(response, status_report(observer.read()));
   if (request.path == "/metrics")
     return answer(response, 200, metrics_text(observer.read()), "text/plain; version=0.0.4; charset=utf-8");
@@ -119,7 +126,7 @@ void serve(const Observer& observer, const httplib::Request& request, httplib::R
   if (request.path == "/readyz")
     return ready ? answer(response, 200, "ready\n") : answer(response, 503, ready.error().message + "\n");
   if (!request.path.starts_with(kTrace))
-    return answer(response, 404, "there are /status, /metrics, /healthz, /readyz and /trace/JOB\n");
+    return answer(response, 404, "there are /, /status, /metrics, /healthz, /readyz and /trace/JOB\n");
   auto job = observer.job(request.path.substr(kTrace.size()));
   if (!job) return answer(response, 404, job.error().message + "\n");
   answer(response, trace_report(*job, observer.read().engine.devices));

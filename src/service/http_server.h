@@ -1,5 +1,5 @@
 #pragma once
-// Pages over HTTP for people and machines that watch the service: /status, /metrics, /healthz, /readyz, /trace/ID.
+// Pages over HTTP for people and machines that watch the service: /, /status, /metrics, /healthz, /readyz, /trace/ID.
 // docs/operating.md describes them. GET and HEAD only; nothing here changes anything.
 
 #include <chrono>

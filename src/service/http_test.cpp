@@ -6,6 +6,7 @@
 #include <httplib.h>
 
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <set>
 
 #include "service/http_server.h"
@@ -185,9 +186,37 @@ TEST_F(HttpTest, TracesAJobUnderItsId) {
   EXPECT_EQ(get("/trace/")->status, 404);
 }
 
+// Each value that the page for people reads is one that /status has.
+TEST_F(HttpTest, ThePanelReadsKnownKeys) {
+  v1::AwaitProofResponse result;
+  ASSERT_TRUE(prove(request("done", "3"), result).ok());
+  const json status = get_json("/status");
+  const std::map<std::string, json> roots = {{"status", status},
+                                             {"worker", status["gpu_workers"][0]},
+                                             {"pipeline", status["pipelines"][0]},
+                                             {"partition", status["pipelines"][0]["partitions"][0]},
+                                             {"entry", status["allocations"]["srs"][0]}};
+  auto response = get("/");
+  ASSERT_TRUE(response && response->status == 200);
+  EXPECT_THAT(response->get_header_value("Content-Type"), StartsWith("text/html"));
+  EXPECT_THAT(response->get_header_value("Content-Security-Policy"), HasSubstr("default-src 'none'"));
+  const std::regex use(R"(\b(status|worker|pipeline|partition|entry)((\.[a-z_]+)+))");
+  std::map<std::string, int> uses;
+  for (std::sregex_iterator i(response->body.begin(), response->body.end(), use), end; i != end; ++i) {
+    const json* value = &roots.at((*i)[1]);
+    std::istringstream path((*i)[2].str().substr(1));
+    for (std::string key; value && std::getline(path, key, '.');) {
+      if (value->is_array() && key == "map") break;
+      value = value->contains(key) ? &(*value)[key] : nullptr;
+    }
+    EXPECT_TRUE(value) << i->str();
+    uses[(*i)[1]]++;
+  }
+  EXPECT_EQ(uses.size(), roots.size());
+}
+
 TEST_F(HttpTest, OnlyReadsAndOnlyKnownPages) {
   httplib::Client client("http://" + http_->address());
-  EXPECT_EQ(get("/")->status, 404);
   EXPECT_EQ(get("/statusx")->status, 404);
   EXPECT_EQ(get("/status?pretty=1")->status, 200);
   auto posted = client.Post("/status", "x", "text/plain");
