@@ -237,10 +237,11 @@ class Daemon(Programs):
         process, _ = self.daemon('status_listen = "127.0.0.1:0"\n[logging]\nformat = "json"\n')
         line = next(line for line in map(json.loads, process.stderr) if "pages on" in line["message"])
         url = line["message"].split()[-1]
-        status = json.load(urllib.request.urlopen(url, timeout=30))
+        read = lambda page: urllib.request.urlopen(url + page, timeout=30).read().decode()
+        self.assertIn("<title>cuzk</title>", read(""))
+        status = json.loads(read("status"))
         self.assertEqual(status["counters"]["queue_depth"], 0)
-        metrics = urllib.request.urlopen(url.replace("/status", "/metrics"), timeout=30).read().decode()
-        self.assertIn("\ncuzk_proofs_completed_total 0\n", metrics)
+        self.assertIn("\ncuzk_proofs_completed_total 0\n", read("metrics"))
         self.stop(process)
 
     def test_reload(self):
