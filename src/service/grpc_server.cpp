@@ -363,8 +363,11 @@ Result<std::unique_ptr<GrpcServer>> GrpcServer::start(engine::Engine& engine, co
   CUZK_TRY_ASSIGN(const Owner owner, find_owner(options.socket.owner));
   for (const std::string& text : options.listen) {
     CUZK_TRY_ASSIGN(ListenAddress address, parse_listen(text));
-    if (!address.socket.empty()) CUZK_TRY(prepare_socket(address.socket));
     addresses.push_back(std::move(address));
+  }
+  CUZK_TRY_ASSIGN(const SocketFolders folders, SocketFolders::lock(addresses));  // until all are bound
+  for (const ListenAddress& address : addresses) {
+    if (!address.socket.empty()) CUZK_TRY(prepare_socket(address.socket));
   }
   grpc::ServerBuilder builder;
   builder.SetMaxReceiveMessageSize(kMaxMessageBytes);

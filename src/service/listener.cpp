@@ -1,7 +1,9 @@
 #include "service/listener.h"
 
+#include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -10,6 +12,7 @@
 #include <charconv>
 #include <cstring>
 #include <optional>
+#include <set>
 
 namespace cuzk::service {
 namespace {
@@ -101,10 +104,33 @@ Result<Owner> find_owner(std::string_view text) {
   return Owner{uid, gid};
 }
 
+Result<SocketFolders> SocketFolders::lock(const std::vector<ListenAddress>& addresses) {
+  std::set<std::filesystem::path> folders;  // in one order for all, or two daemons could wait for each other
+  std::error_code error;
+  for (const ListenAddress& address : addresses) {
+    if (address.socket.empty()) continue;
+    const std::filesystem::path folder = address.socket.parent_path();
+    std::filesystem::create_directories(folder, error);
+    if (!error) folders.insert(std::filesystem::canonical(folder, error));
+    if (error)
+      return fail(Code::kIo, "cannot make the folder of socket '{}': {}", address.socket.string(), error.message());
+  }
+  SocketFolders self;
+  for (const std::filesystem::path& folder : folders) {
+    const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) self.locked_.push_back(fd);
+    if (fd < 0 || flock(fd, LOCK_EX) != 0)
+      return fail(Code::kIo, "cannot lock folder '{}': {}", folder.string(), std::strerror(errno));
+  }
+  return self;
+}
+
+SocketFolders::~SocketFolders() {
+  for (const int fd : locked_) close(fd);
+}
+
 Status prepare_socket(const std::filesystem::path& path) {
   std::error_code error;
-  std::filesystem::create_directories(path.parent_path(), error);
-  if (error) return fail(Code::kIo, "cannot make the folder of socket '{}': {}", path.string(), error.message());
   std::filesystem::file_status status = std::filesystem::symlink_status(path, error);
   if (status.type() == std::filesystem::file_type::not_found) return {};
   if (status.type() != std::filesystem::file_type::socket) {

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/result.h"
 
@@ -42,8 +44,22 @@ struct Owner {
 // Names or numbers; kUsage for unknown ones.
 Result<Owner> find_owner(std::string_view text);
 
-// Makes a socket path ready to bind: its folder exists, and a socket left by a dead process is gone. kIo where
-// something else is there or somebody answers: a live socket is never taken over.
+// Makes the folders of sockets and keeps other daemons that start from looking into them, as long as it lives: they
+// could bind between prepare_socket() and bind().
+class SocketFolders {
+ public:
+  // Waits for its turn. kIo.
+  static Result<SocketFolders> lock(const std::vector<ListenAddress>& addresses);
+  SocketFolders(SocketFolders&& other) noexcept : locked_(std::exchange(other.locked_, {})) {}
+  ~SocketFolders();
+
+ private:
+  SocketFolders() = default;
+  std::vector<int> locked_;
+};
+
+// Makes a socket path ready to bind, in a locked folder: a socket left by a dead process is gone. kIo where something
+// else is there or somebody answers: a live socket is never taken over.
 Status prepare_socket(const std::filesystem::path& path);
 
 }  // namespace cuzk::service

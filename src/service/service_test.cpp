@@ -2,11 +2,16 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include <fstream>
+#include <future>
 #include <nlohmann/json.hpp>
 
 #include "service/client.h"
+#include "service/listener.h"
 #include "service/testing.h"
 
 namespace cuzk::service {
@@ -262,6 +267,27 @@ TEST_F(ServiceTest, ALiveSocketIsNotStolenAndOwnFilesAreRemoved) {
   ASSERT_FALSE(file);
   EXPECT_THAT(file.error().message, HasSubstr("is no socket"));
   EXPECT_TRUE(std::filesystem::exists(folder_.path() / "file"));
+}
+
+// Another daemon that starts at the same time holds the folder until its socket is bound.
+TEST_F(ServiceTest, TwoStartsDoNotShareASocket) {
+  const std::string address = "unix://" + (folder_.path() / "together.sock").string();
+  auto other = SocketFolders::lock({*parse_listen(address)});
+  ASSERT_TRUE(other);
+  auto second = std::async(std::launch::async, [&] {
+    auto parser = [this](const Payload& payload) { return parse(payload); };
+    return GrpcServer::start(*engine_, *observer_, parser, find_cubic, {.listen = {address}});
+  });
+  const int fd = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un name{.sun_family = AF_UNIX, .sun_path = {}};
+  address.substr(sizeof("unix://") - 1).copy(name.sun_path, sizeof(name.sun_path) - 1);
+  ASSERT_EQ(::bind(fd, reinterpret_cast<sockaddr*>(&name), sizeof(name)), 0);
+  ASSERT_EQ(::listen(fd, 1), 0);
+  { const SocketFolders bound = std::move(*other); }
+  auto started = second.get();
+  ::close(fd);
+  ASSERT_FALSE(started);
+  EXPECT_THAT(started.error().message, HasSubstr("another process serves"));
 }
 
 TEST_F(ServiceTest, TheToolsClient) {
