@@ -4,12 +4,16 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 namespace cuzk::log {
 namespace {
 
 std::atomic<bool> as_json = false;
+std::mutex redirection_mutex;
+std::optional<Sink> redirection;
 
 std::string in_json(std::string_view text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -58,7 +62,19 @@ void configure(Level level, bool json) {
 }
 
 void write(Level level, std::string_view message, Fields fields) {
-  logger().log(static_cast<spdlog::level::level_enum>(level), "{}", line_of(message, fields, as_json));
+  const auto rank = static_cast<spdlog::level::level_enum>(level);
+  if (!logger().should_log(rank)) return;
+  {
+    std::lock_guard lock(redirection_mutex);
+    if (redirection && *redirection) (*redirection)(level, line_of(message, fields, false));
+    if (redirection) return;
+  }
+  logger().log(rank, "{}", line_of(message, fields, as_json));
+}
+
+void redirect(Sink sink) {
+  std::lock_guard lock(redirection_mutex);
+  redirection = std::move(sink);
 }
 
 }  // namespace cuzk::log

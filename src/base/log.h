@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <initializer_list>
 #include <string_view>
 #include <utility>
@@ -21,6 +22,11 @@ using Fields = std::initializer_list<std::pair<std::string_view, Value>>;
 // Lines go to stderr, as text or as one JSON object a line. May be called again at any time.
 void configure(Level level, bool json);
 void write(Level level, std::string_view message, Fields fields = {});
+
+// From now on lines go there as text without time and level, from any thread, one at a time; an empty sink drops them.
+// It must not log.
+using Sink = std::function<void(Level level, std::string_view line)>;
+void redirect(Sink sink);
 
 template <class... Args>
 void debug(fmt::format_string<Args...> format, Args&&... args) {

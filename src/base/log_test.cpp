@@ -34,6 +34,26 @@ TEST(Log, WritesOneJsonObjectALine) {
   }
 }
 
+TEST(Log, GoesWhereItIsRedirectedTo) {
+  struct Line {
+    log::Level level;
+    std::string text;
+  };
+  static std::vector<Line> lines;
+  EXPECT_EXIT(
+      {
+        log::configure(log::Level::kInfo, true);
+        log::redirect([](log::Level level, std::string_view text) { lines.push_back({level, std::string(text)}); });
+        log::debug("below the level");
+        log::warn({{"job", "a"}}, "{} line", 1);
+        const bool told = lines.size() == 1 && lines[0].level == log::Level::kWarn && lines[0].text == "1 line job='a'";
+        log::redirect({});
+        log::error("dropped");
+        std::_Exit(told && lines.size() == 1 ? 0 : 1);
+      },
+      ::testing::ExitedWithCode(0), "^$");
+}
+
 TEST(Log, FieldsAreKeysOrFollowTheText) {
   const auto lines = [](bool json) {
     ::testing::internal::CaptureStderr();

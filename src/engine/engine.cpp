@@ -117,12 +117,10 @@ void Engine::adopt(Ended ended) {
   keep_result(std::move(job));
 }
 
-Result<bool> Engine::cancel(const std::string& id) {
+bool Engine::cancel(const Ticket& ticket) {
   std::lock_guard lock(mutex_);
-  auto found = jobs_.find(id);
-  if (found == jobs_.end()) return fail(Code::kNotFound, "job not found: {}", id);
-  const bool was_running = found->second->state == State::kRunning;
-  scheduler_.end(found->second->number, State::kCancelled, {Code::kCancelled, "cancelled"}, options_.now());
+  const bool was_running = ticket.job->state == State::kRunning;
+  scheduler_.end(ticket.job->number, State::kCancelled, {Code::kCancelled, "cancelled"}, options_.now());
   round();
   return was_running;
 }

@@ -110,8 +110,12 @@ class Engine {
   Result<Ticket> find(const std::string& id);
   // Waits for the end of a job; nullopt when `timeout` passes first.
   std::optional<Outcome> await(const Ticket& ticket, std::optional<Clock::duration> timeout = std::nullopt);
-  // Ends a job; stages in progress run to their end and no further. Says whether it was running; kNotFound as find().
-  Result<bool> cancel(const std::string& id);
+  // Ends a job; stages in progress run to their end and no further. Says whether it was running.
+  bool cancel(const Ticket& ticket);
+  // The job of an id; kNotFound as find().
+  Result<bool> cancel(const std::string& id) {
+    return find(id).map([&](const Ticket& ticket) { return cancel(ticket); });
+  }
   // Somebody waits for the job, or no longer does. When the last one leaves, the job is cancelled after
   // Policy::grace; one that nobody ever waited for is not, nor one with Request::keep.
   void watch(const Ticket& ticket);

@@ -5,12 +5,11 @@
 
 #include "base/log.h"
 #include "engine/engine.h"
-#include "engine/plan.h"
-#include "field/kernels.h"
 #include "service/config.h"
 #include "service/grpc_server.h"
 #include "service/http_server.h"
 #include "service/listener.h"
+#include "service/parts.h"
 #include "service/signals.h"
 #include "service/supervisor.h"
 #include "service/units.h"
@@ -24,16 +23,6 @@ Result<Config> read_config(const DaemonOptions& options);
 void configure_log(const Config& config, bool json);
 // Who may use the service; reads the files of TLS and of the token.
 Result<GrpcOptions> access_of(const Config& config);
-// What there is to work with.
-struct Machine {
-  engine::HostPlan host;
-  struct Gpu {
-    gpu::DeviceInfo device;
-    uint64_t memory_bytes;
-  };
-  std::vector<Gpu> gpus;
-};
-Result<Machine> check_machine(const Config& config);
 
 // Null where there is none.
 Result<std::unique_ptr<Journal>> open_journal(const Config& config) {
@@ -48,60 +37,6 @@ Result<std::unique_ptr<Journal>> open_journal(const Config& config) {
   }
   return Journal::open(path, config.journal_bytes);
 }
-
-engine::Options options_of(const Config& config, const engine::HostPlan& memory, Journal* journal) {
-  engine::Options options;
-  options.policy.partition_workers = config.partition_workers;
-  options.policy.max_waiting = config.max_waiting;
-  options.policy.host_bytes = memory.host_bytes;
-  options.policy.request_bytes = memory.request_bytes;
-  // A PoSt finds a place at every stage, and in the queue, however much else there is to do.
-  options.policy.high = options.policy.critical = {.lanes = 1, .waiting = 64};
-  options.result_ttl = config.result_ttl;
-  options.result_bytes = config.result_bytes;
-  options.recorder = journal;
-  return options;
-}
-
-// Everything between the configuration and the network; the order of the members is the order of dependence.
-struct Parts {
-  exec::Pool pool;
-  engine::CircuitStore circuits;
-  engine::ParamsStore params;
-  std::vector<std::unique_ptr<engine::Backend>> backends;
-  engine::Engine engine;
-  Observer observer;
-
-  Parts(const Config& config, const Machine& machine, Journal* journal)
-      : pool(config.threads),
-        circuits(config.circuit_cache.empty() ? config.param_cache : config.circuit_cache),
-        params([&config](const std::string& id) { return locate_params(config, id); }),
-        engine(options_of(config, machine.host, journal), circuits, params, make_devices(config, machine), pool),
-        observer(engine, infos(machine), gpu::free_bytes, journal) {}
-
-  static std::vector<gpu::DeviceInfo> infos(const Machine& machine) {
-    std::vector<gpu::DeviceInfo> list;
-    for (const Machine::Gpu& gpu : machine.gpus) list.push_back(gpu.device);
-    return list;
-  }
-
-  // The CUDA devices that were chosen, or the processor.
-  std::vector<engine::Device> make_devices(const Config& config, const Machine& machine) {
-    std::vector<engine::Device> devices;
-    for (const auto& [device, memory_bytes] : machine.gpus) {
-      const size_t workers = config.gpu_workers_per_device;
-      backends.push_back(engine::make_gpu_backend(
-          {.device = device, .workers = workers, .memory_bytes = memory_bytes, .b_g2_on_host = config.b_g2_on_host},
-          pool));
-      devices.push_back({{device.uuid, workers, memory_bytes}, backends.back().get()});
-    }
-    if (devices.empty()) {
-      backends.push_back(engine::make_cpu_backend(pool));
-      devices.push_back({{"cpu", 1, 0}, backends.back().get()});
-    }
-    return devices;
-  }
-};
 
 // Null where none are wanted.
 Result<std::unique_ptr<HttpServer>> serve_pages(const Observer& observer, const Config& config) {
@@ -137,7 +72,9 @@ class Daemon {
       : options_(options),
         config_(std::move(config)),
         journal_(std::move(journal)),
-        parts_(config_, machine, journal_.get()) {}
+        parts_(config_, machine, journal_.get()),
+        observer_(parts_.engine, infos(machine), gpu::free_bytes, journal_.get()) {}
+  static std::vector<gpu::DeviceInfo> infos(const Machine& machine);
   void reload();
   void say_alive();
 
@@ -147,9 +84,16 @@ class Daemon {
   const Supervisor supervisor_ = Supervisor::from_environment();
   const std::unique_ptr<Journal> journal_;
   Parts parts_;
+  const Observer observer_;
   std::unique_ptr<GrpcServer> server_;
   std::unique_ptr<HttpServer> pages_;
 };
+
+std::vector<gpu::DeviceInfo> Daemon::infos(const Machine& machine) {
+  std::vector<gpu::DeviceInfo> list;
+  for (const Machine::Gpu& gpu : machine.gpus) list.push_back(gpu.device);
+  return list;
+}
 
 Result<std::unique_ptr<Daemon>> Daemon::start(const DaemonOptions& options, Config config, const Machine& machine) {
   hold_signals();  // before there is another thread
@@ -159,9 +103,9 @@ Result<std::unique_ptr<Daemon>> Daemon::start(const DaemonOptions& options, Conf
     CUZK_TRY(self->journal_->resume(self->parts_.engine, parse_recorded(filecoin_sources(self->parts_.pool))));
   }
   CUZK_TRY_ASSIGN(GrpcOptions access, access_of(self->config_));
-  CUZK_TRY_ASSIGN(self->server_, GrpcServer::start(self->parts_.engine, self->parts_.observer,
+  CUZK_TRY_ASSIGN(self->server_, GrpcServer::start(self->parts_.engine, self->observer_,
                                                    filecoin_sources(self->parts_.pool), find_circuit, access));
-  CUZK_TRY_ASSIGN(self->pages_, serve_pages(self->parts_.observer, self->config_));
+  CUZK_TRY_ASSIGN(self->pages_, serve_pages(self->observer_, self->config_));
   log::info("cuzk-daemon {} ready, serving on {}", CUZK_VERSION, fmt::join(self->server_->addresses(), ", "));
   for (const std::string& address : self->server_->addresses()) {
     if (!access.tls && !parse_listen(address)->is_loopback())
@@ -285,39 +229,5 @@ Result<GrpcOptions> access_of(const Config& config) {
   return access;
 }
 
-Result<std::vector<Machine::Gpu>> find_gpus(const Config& config) {
-  std::vector<Machine::Gpu> gpus;
-  std::vector<std::string> names = config.gpu_devices;
-  std::erase(names, "none");
-  Result<std::vector<gpu::DeviceInfo>> devices;
-  if (!names.empty() || config.gpu_devices.empty()) devices = gpu::find_devices(names);
-  if (!devices) return tl::unexpected(std::move(devices).error().within("gpus.devices"));
-  for (const gpu::DeviceInfo& device : *devices) {
-    CUZK_TRY_ASSIGN(const uint64_t memory,
-                    gpu::usable_bytes(device.ordinal, config.gpu_memory_limit.value_or(UINT64_MAX)));
-    log::info("CUDA device {}: {} {}, {} of {} to use", device.ordinal, device.name, device.uuid,
-              engine::readable_size(memory), engine::readable_size(device.memory_bytes));
-    gpus.push_back({device, memory});
-  }
-  if (gpus.empty()) log::info("no CUDA device: proofs are made on the processor");
-  return gpus;
-}
-
-Result<Machine> check_machine(const Config& config) {
-  CUZK_TRY(select_kernels_from_environment());
-  log::info("arithmetic kernels: {}", kernels().name);
-  if (!std::filesystem::is_directory(config.param_cache)) {
-    log::warn("srs.param_cache '{}' is no folder; only parameters named in srs.files will be found",
-              config.param_cache.string());
-  }
-  CUZK_TRY_ASSIGN(const mem::MemoryLimits limits, mem::memory_limits());
-  engine::HostPlan host = engine::plan_host(limits, config.total_budget, config.safety_margin);
-  log::info("host memory: {} for partitions and parameters, {} for requests ({})",
-            engine::readable_size(host.host_bytes), engine::readable_size(host.request_bytes), host.source);
-  CUZK_TRY_ASSIGN(std::vector<Machine::Gpu> gpus, find_gpus(config));
-  return Machine{std::move(host), std::move(gpus)};
-}
-
 }  // namespace
-
 }  // namespace cuzk::service

@@ -8,10 +8,8 @@
 
 #include <cerrno>
 #include <cstring>
-#include <random>
 
 #include "cuzk/v1/prover.grpc.pb.h"
-#include "hash/sha256.h"
 #include "service/listener.h"
 #include "service/metrics.h"
 
@@ -39,55 +37,6 @@ grpc::StatusCode grpc_code(Code code) {
 }
 
 grpc::Status to_grpc(const Error& error) { return {grpc_code(error.code), error.message}; }
-
-std::string random_uuid() {
-  std::random_device device;
-  std::array<uint8_t, 16> bytes;
-  for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(device());
-  bytes[6] = (bytes[6] & 0x0f) | 0x40;  // version 4
-  bytes[8] = (bytes[8] & 0x3f) | 0x80;  // variant of RFC 4122
-  std::string hex = to_hex(bytes);
-  return fmt::format("{}-{}-{}-{}-{}", hex.substr(0, 8), hex.substr(8, 4), hex.substr(12, 4), hex.substr(16, 4),
-                     hex.substr(20));
-}
-
-// Of all that decides the proof: every field but request_id and priority, each with its length.
-Bytes32 payload_digest(const v1::SubmitProofRequest& request) {
-  hash::Sha256 hash;
-  auto number = [&](uint64_t value) {
-    std::array<uint8_t, 8> bytes;
-    store_le(bytes.data(), value);
-    hash.update(bytes);
-  };
-  auto text = [&](const std::string& value) {
-    number(value.size());
-    hash.update(as_bytes(value));
-  };
-  for (uint64_t value : {uint64_t(request.proof_kind()), request.sector_size(), request.registered_proof(),
-                         request.sector_number(), request.miner_id(), uint64_t{request.partition_index()}}) {
-    number(value);
-  }
-  text(request.vanilla_proof());
-  number(static_cast<uint64_t>(request.vanilla_proofs_size()));
-  for (const std::string& proof : request.vanilla_proofs()) text(proof);
-  for (const std::string* value :
-       {&request.randomness(), &request.comm_r_old(), &request.comm_r_new(), &request.comm_d_new()})
-    text(*value);
-  return hash.finish();
-}
-
-engine::Priority priority_of(const v1::SubmitProofRequest& request) {
-  switch (request.priority()) {
-    case v1::LOW: return engine::Priority::kLow;
-    case v1::HIGH: return engine::Priority::kHigh;
-    case v1::CRITICAL: return engine::Priority::kCritical;
-    case v1::PRIORITY_UNSPECIFIED:
-      if (request.proof_kind() == v1::WINNING_POST) return engine::Priority::kCritical;
-      if (request.proof_kind() == v1::WINDOW_POST_PARTITION) return engine::Priority::kHigh;
-      return engine::Priority::kNormal;
-    default: return engine::Priority::kNormal;
-  }
-}
 
 uint64_t in_ms(engine::Clock::duration time) {
   return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(time).count());
@@ -266,13 +215,9 @@ class ProvingService final : public v1::ProvingEngine::Service {
       return fail(Code::kInvalidInput, "invalid proof_kind: {}", number);
     }
     const Payload payload = payload_of(request);
-    return engine_.submit({.id = request.request_id().empty() ? random_uuid() : request.request_id(),
-                           .kind = std::string(kind_name(payload.kind)),
-                           .priority = priority_of(request),
-                           .payload_digest = payload_digest(request),
-                           .parse = [&] { return make_source_(payload); },
-                           .bytes = request.ByteSizeLong(),
-                           .payload = [&] { return request.SerializeAsString(); }});
+    engine::Request wanted = engine_request(request.request_id(), request.priority(), payload, make_source_);
+    wanted.payload = [&] { return request.SerializeAsString(); };
+    return engine_.submit(std::move(wanted));
   }
 
   engine::Engine& engine_;

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "engine/job.h"
 #include "filecoin/proof_request.h"
 #include "groth16/circuit_source.h"
 #include "service/config.h"
@@ -27,6 +28,11 @@ using MakeSource = std::function<Result<std::shared_ptr<const groth16::CircuitSo
 
 // filecoin::make_source on a pool, which outlives it.
 MakeSource filecoin_sources(exec::Pool& pool);
+
+// A job for the engine; `payload` and `make_source` are used within submit() alone. An empty id is replaced by a random
+// one, `priority` is a number of cuzk.v1.Priority, and what is none stands for the usual one of the kind or for normal.
+engine::Request engine_request(const std::string& id, int priority, const Payload& payload,
+                               const MakeSource& make_source);
 
 struct NamedCircuit {
   std::string id;  // as the engine knows it, such as "porep-32GiB"

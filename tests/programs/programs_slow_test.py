@@ -9,6 +9,7 @@ import tempfile
 import time
 import unittest
 
+import points
 from harness import BIN, C1, DATA, Programs, development_params, reference
 
 
@@ -77,6 +78,7 @@ class TwoKiB(Programs):
             proof = self.folder / f"{kind}.proof"
             self.assertEqual(self.tool("prove", "--daemon", address, *statement, "--out", proof)["status"], "COMPLETED", kind)
             self.assertTrue(self.tool("verify", *statement, "--vk", vks[kind], "--proof", proof)["valid"], kind)
+            points.check_proof(self, proof.read_bytes(), partitions=1)
         # As requests bring them: raw vanilla proofs and numbers.
         window = json.loads((DATA / "sectors/2KiB-v1.0/window.json").read_text())
         raw = ("--kind", "window", "--vanilla", DATA / "sectors/2KiB-v1.0/window-559289.vanilla", "--randomness",
