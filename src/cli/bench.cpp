@@ -67,7 +67,11 @@ double h_seconds_at_roof(const msm::DevicePlan& plan, const gpu::DeviceInfo& dev
 }  // namespace
 
 Result<int> bench(const BenchOptions& options, Context& context) {
-  CUZK_TRY_ASSIGN(const uint64_t sector_bytes, sector_of(options.full_scale));
+  return options.full_scale ? bench_devices(options, context) : bench_daemons(options, context);
+}
+
+Result<int> bench_devices(const BenchOptions& options, Context& context) {
+  CUZK_TRY_ASSIGN(const uint64_t sector_bytes, sector_of(*options.full_scale));
   CUZK_TRY(gpu::find_device(""));  // says why there is none
   CUZK_TRY_ASSIGN(const std::vector<gpu::DeviceInfo> devices, gpu::find_devices(options.devices));
   uint64_t limit = UINT64_MAX;
@@ -136,7 +140,7 @@ Result<int> bench(const BenchOptions& options, Context& context) {
   context.progress.end();
   const double seconds = watch.seconds();
 
-  Report report{{"shape", options.full_scale},
+  Report report{{"shape", *options.full_scale},
                 {"device", devices.front().name},
                 {"devices", devices.size()},
                 {"workers_per_device", options.workers},

@@ -14,7 +14,11 @@
 
 namespace cuzk::cli {
 
-// What the tools ask of a running daemon. The program's main supplies it, since this folder knows no network.
+// Names and values.
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
+// What the tools ask of a running daemon, and how they prepare one. The program's main supplies it, since this folder
+// knows no network.
 struct Remote {
   // The daemon's status, with the field names of the contract.
   std::function<Result<nlohmann::json>(const std::string& address, unsigned wait_seconds)> status;
@@ -22,6 +26,10 @@ struct Remote {
   std::function<Result<nlohmann::json>(const std::string& address, const std::string& request_id,
                                        const filecoin::ProofRequest& proof)>
       prove;
+  // Its metrics in the format of Prometheus.
+  std::function<Result<std::string>(const std::string& address)> metrics;
+  // A daemon's configuration file with other values for some settings, as text.
+  std::function<Result<std::string>(const std::string& file, const Settings& changes)> configure;
 };
 
 // `cuzk`: runs one subcommand.

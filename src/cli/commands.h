@@ -87,8 +87,20 @@ struct InspectOptions {
 };
 Result<int> inspect(const InspectOptions& options, Context& context);
 
+// One of: proofs of a made-up sector on devices; proofs of a statement by a daemon that runs, or by daemons of one's
+// own.
 struct BenchOptions {
-  std::string full_scale;            // a shape such as "porep-32g"
+  std::optional<std::string> full_scale;  // a shape such as "porep-32g"
+  std::optional<std::string> daemon;      // an address
+  std::optional<std::string> config;      // of daemons of one's own, one after the other
+
+  // By daemons.
+  StatementOptions statement;
+  uint32_t count = 3, concurrency = 1, warm_up = 0;
+  std::vector<std::string> sweeps;  // "setting=value,value"; every combination is run, with `config`
+  std::optional<std::string> vk;    // to verify here, too
+
+  // On devices.
   std::vector<std::string> devices;  // empty: all
   std::optional<std::string> vram_limit, params;
   std::string b_g2 = "auto";
@@ -99,6 +111,8 @@ struct BenchOptions {
 };
 // Proofs of a made-up sector through the engine, with parameters from a file or development parameters made on the
 // device; every proof is verified.
+Result<int> bench_devices(const BenchOptions& options, Context& context);
+Result<int> bench_daemons(const BenchOptions& options, Context& context);
 Result<int> bench(const BenchOptions& options, Context& context);
 
 struct SimulateOptions {

@@ -88,7 +88,7 @@ class Tool {
   }
 
   // What is to be proved: exactly one of --c1, --post, --update and --kind, the last with raw vanilla proofs.
-  static void add_statement(CLI::App* sub, StatementOptions& statement) {
+  static CLI::App* add_statement(CLI::App* sub, StatementOptions& statement) {
     CLI::App* one = sub->add_option_group("Statement")->require_option(1);
     one->add_option("--c1", statement.c1, "PoRep: output of seal commit phase 1");
     one->add_option("--post", statement.post, "WinningPoSt or WindowPoSt: json file beside its *.vanilla files");
@@ -109,6 +109,7 @@ class Tool {
     sub->add_option("--comm-d-new", statement.comm_d_new, "Update: 32 bytes of hex")->needs(kind);
     sub->add_option("--miner", statement.miner_id, "Miner id");
     sub->add_option("--sector", statement.sector_number, "Sector number");
+    return one;
   }
 
   void add_circuit_commands() {
@@ -184,18 +185,46 @@ class Tool {
                   inspect);
     sub->add_option("FILE", inspect_.file, "The file")->required();
 
-    sub = command(app_, "bench", "Time proofs of a made-up sector on CUDA devices, parameters included", bench_, bench);
-    sub->add_option("--full-scale", bench_.full_scale, "Shape of the sector, such as porep-32g or porep-2k")
-        ->required();
-    sub->add_option("--proofs", bench_.proofs, "How many are asked for at once")->check(CLI::Range(1, 10000));
-    sub->add_option("--device", bench_.devices, "Ordinal, UUID or PCI address; all devices where it is not given");
-    sub->add_option("--params", bench_.params, "Read this parameter file; made from the seed where it is not given");
-    sub->add_option("--workers", bench_.workers, "Partitions on a device at a time")->check(CLI::Range(1, 16));
-    sub->add_option("--vram-limit", bench_.vram_limit, "Use no more memory of each device, such as 16GiB");
+    sub = command(app_, "bench", "Time proofs: of a made-up sector on CUDA devices, or of a statement by daemons",
+                  bench_, bench);
+    CLI::App* where = sub->add_option_group("Where")->require_option(1);
+    CLI::Option* here = where->add_option("--full-scale", bench_.full_scale,
+                                          "Here; shape of the sector, such as porep-32g or porep-2k");
+    where->add_option("--daemon", bench_.daemon, "By the daemon at unix:///path or host:port");
+    CLI::Option* config =
+        where->add_option("--config", bench_.config, "By daemons of its own with this configuration, one a run");
+
+    add_statement(sub, bench_.statement)->require_option(0, 1)->excludes(here);
+    sub->add_option("-c,--count", bench_.count, "Daemons: how many proofs")
+        ->check(CLI::Range(1, 1'000'000))
+        ->excludes(here);
+    sub->add_option("-j,--concurrency", bench_.concurrency, "Daemons: how many at a time")
+        ->check(CLI::Range(1, 1000))
+        ->excludes(here);
+    sub->add_option("--warm-up", bench_.warm_up, "Daemons: how many before them that are not counted")
+        ->check(CLI::Range(0, 1000))
+        ->excludes(here);
+    sub->add_option("--vk", bench_.vk, "Daemons: verify each proof here, too, with this key")->excludes(here);
+    sub->add_option("--sweep", bench_.sweeps,
+                    "SETTING=VALUE,VALUE: a run for each value; given again, for each combination")
+        ->needs(config);
+
+    sub->add_option("--proofs", bench_.proofs, "How many are asked for at once")
+        ->check(CLI::Range(1, 10000))
+        ->needs(here);
+    sub->add_option("--device", bench_.devices, "Ordinal, UUID or PCI address; all devices where it is not given")
+        ->needs(here);
+    sub->add_option("--params", bench_.params, "Read this parameter file; made from the seed where it is not given")
+        ->needs(here);
+    sub->add_option("--workers", bench_.workers, "Partitions on a device at a time")
+        ->check(CLI::Range(1, 16))
+        ->needs(here);
+    sub->add_option("--vram-limit", bench_.vram_limit, "Use no more memory of each device, such as 16GiB")->needs(here);
     sub->add_option("--b-g2", bench_.b_g2, "Where the sum over G2 is made, as the setting gpus.b_g2 says")
-        ->check(CLI::IsMember({"auto", "gpu", "cpu"}));
-    sub->add_option("--seed", bench_.seed, "Of the sector and of the parameters");
-    sub->add_flag("--steps", bench_.steps, "Time each step of a partition, which costs some overlap");
+        ->check(CLI::IsMember({"auto", "gpu", "cpu"}))
+        ->needs(here);
+    sub->add_option("--seed", bench_.seed, "Of the sector and of the parameters")->needs(here);
+    sub->add_flag("--steps", bench_.steps, "Time each step of a partition, which costs some overlap")->needs(here);
 
     sub =
         command(app_, "simulate", "Say what an engine with these settings would do: pace, memory, idle time, timeline",

@@ -50,10 +50,12 @@ struct Flavour {
   fs::path mount;                   // under the root
   std::vector<std::string> limits;  // "max" or a huge number stands for none
   std::string usage, cache;         // file of the usage; field of memory.stat for cache that can be dropped
+  std::string events;               // file with the field oom_kill
 };
-const Flavour kV1{
-    "cgroup v1", "sys/fs/cgroup/memory", {"memory.limit_in_bytes"}, "memory.usage_in_bytes", "total_inactive_file"};
-const Flavour kV2{"cgroup v2", "sys/fs/cgroup", {"memory.max", "memory.high"}, "memory.current", "inactive_file"};
+const Flavour kV1{"cgroup v1",           "sys/fs/cgroup/memory", {"memory.limit_in_bytes"}, "memory.usage_in_bytes",
+                  "total_inactive_file", "memory.oom_control"};
+const Flavour kV2{"cgroup v2",      "sys/fs/cgroup", {"memory.max", "memory.high"},
+                  "memory.current", "inactive_file", "memory.events"};
 
 // A limit on any ancestor binds too. In a container the path is the host's or "/", and the mount may show only a part
 // of the tree: levels that are not there are skipped.
@@ -74,6 +76,20 @@ void apply(const fs::path& root, const Flavour& flavour, fs::path group, MemoryL
   }
 }
 
+// The groups of this process that account for memory.
+std::vector<std::pair<const Flavour*, fs::path>> groups(const fs::path& root) {
+  std::vector<std::pair<const Flavour*, fs::path>> found;
+  // Lines are ID:CONTROLLERS:PATH; version 2 has one line, 0::PATH.
+  for (const std::string& line : lines_of(root / "proc/self/cgroup")) {
+    const size_t first = line.find(':'), second = line.find(':', first + 1);
+    if (first == std::string::npos || second == std::string::npos) continue;
+    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
+    if (controllers == ",,") found.emplace_back(&kV2, line.substr(second + 1));
+    if (controllers.find(",memory,") != std::string::npos) found.emplace_back(&kV1, line.substr(second + 1));
+  }
+  return found;
+}
+
 }  // namespace
 
 Result<MemoryLimits> memory_limits(const fs::path& root) {
@@ -85,16 +101,19 @@ Result<MemoryLimits> memory_limits(const fs::path& root) {
   limits.available = limits.total;
   if (const auto available = field(meminfo, "MemAvailable:"))
     lower(limits.available, *available * 1024, "MemAvailable");
-
-  // Lines are ID:CONTROLLERS:PATH; version 2 has one line, 0::PATH.
-  for (const std::string& line : lines_of(root / "proc/self/cgroup")) {
-    const size_t first = line.find(':'), second = line.find(':', first + 1);
-    if (first == std::string::npos || second == std::string::npos) continue;
-    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
-    if (controllers == ",,") apply(root, kV2, line.substr(second + 1), limits);
-    if (controllers.find(",memory,") != std::string::npos) apply(root, kV1, line.substr(second + 1), limits);
-  }
+  for (const auto& [flavour, group] : groups(root)) apply(root, *flavour, group, limits);
   return limits;
+}
+
+uint64_t oom_kills(const fs::path& root) {
+  for (const auto& [flavour, path] : groups(root)) {
+    for (fs::path group = path.relative_path();; group = group.parent_path()) {
+      if (const auto count = field(lines_of(root / flavour->mount / group / flavour->events), "oom_kill"))
+        return *count;
+      if (group.empty()) break;
+    }
+  }
+  return 0;
 }
 
 Result<ProcessMemory> process_memory(const fs::path& root) {

@@ -30,4 +30,7 @@ struct ProcessMemory {
 };
 Result<ProcessMemory> process_memory(const std::filesystem::path& root = "/");
 
+// How often the kernel killed a process of this cgroup for want of memory; 0 where there is no cgroup to tell.
+uint64_t oom_kills(const std::filesystem::path& root = "/");
+
 }  // namespace cuzk::mem

@@ -93,6 +93,18 @@ TEST_F(MachineTest, UnreadableMeminfoIsAnError) {
   EXPECT_EQ(process_memory(root_).error().code, Code::kIo);
 }
 
+TEST_F(MachineTest, KillsForWantOfMemory) {
+  EXPECT_EQ(oom_kills(root_), 0u);
+  write("proc/self/cgroup", "0::/pods/pod7\n");
+  write("sys/fs/cgroup/memory.events", "oom 9\noom_kill 9\n");
+  EXPECT_EQ(oom_kills(root_), 9u) << "the nearest group that can be seen";
+  write("sys/fs/cgroup/pods/pod7/memory.events", "low 0\noom 3\noom_kill 2\noom_group_kill 0\n");
+  EXPECT_EQ(oom_kills(root_), 2u);
+  write("proc/self/cgroup", "4:cpu:/x\n9:memory:/x\n");
+  write("sys/fs/cgroup/memory/x/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 5\n");
+  EXPECT_EQ(oom_kills(root_), 5u);
+}
+
 TEST(ThisMachine, LimitsArePlausible) {
   const auto limits = memory_limits();
   ASSERT_TRUE(limits);

@@ -84,6 +84,17 @@ Result<nlohmann::json> remote_status(const std::string& address, unsigned wait_s
   return to_json(response);
 }
 
+Result<std::string> remote_metrics(const std::string& address) {
+  CUZK_TRY_ASSIGN(std::unique_ptr<v1::ProvingEngine::Stub> stub, connect(address));
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(10));
+  v1::GetMetricsResponse response;
+  if (grpc::Status status = stub->GetMetrics(&context, {}, &response); !status.ok()) {
+    return tl::unexpected(to_error(status).within(address));
+  }
+  return response.prometheus_text();
+}
+
 Result<nlohmann::json> remote_prove(const std::string& address, const std::string& request_id,
                                     const filecoin::ProofRequest& proof) {
   CUZK_TRY_ASSIGN(std::unique_ptr<v1::ProvingEngine::Stub> stub, connect(address));

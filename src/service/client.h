@@ -16,6 +16,9 @@ namespace cuzk::service {
 // answers; a daemon that is not up yet may take `wait_seconds`.
 Result<nlohmann::json> remote_status(const std::string& address, unsigned wait_seconds = 0);
 
+// GetMetrics: text in the format of Prometheus.
+Result<std::string> remote_metrics(const std::string& address);
+
 // Proves and returns job_id, status, proof (hex), error_message and the times in ms. An empty request id has the daemon
 // make one.
 Result<nlohmann::json> remote_prove(const std::string& address, const std::string& request_id,

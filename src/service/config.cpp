@@ -85,6 +85,7 @@ Access size_into(std::optional<uint64_t> Config::*member) {
   return {
       [member](const toml::node& node, Config& config) -> Status {
         CUZK_TRY_ASSIGN(std::string text, text_of(node));
+        (config.*member).reset();
         if (text == "auto") return {};
         CUZK_TRY_ASSIGN(config.*member, parse_size(text));
         return {};
@@ -312,17 +313,16 @@ Status check_tls(const Config& config) {
   return {};
 }
 
-Status read_setting(const std::string& key, const toml::node& node, Config& config, std::string_view file) {
-  auto line = node.source().begin.line;
+Status read_setting(const std::string& key, const toml::node& node, Config& config, std::string_view place) {
   auto setting =
       std::find_if(settings().begin(), settings().end(), [&](const Setting& known) { return known.key == key; });
-  if (setting == settings().end()) return fail(Code::kUsage, "{}:{}: unknown key '{}'", file, line, key);
+  if (setting == settings().end()) return fail(Code::kUsage, "{}: unknown key '{}'", place, key);
   if (!setting->access.read) {
-    config.warnings.push_back(fmt::format("{}:{}: '{}' has no effect in this version", file, line, key));
+    config.warnings.push_back(fmt::format("{}: '{}' has no effect in this version", place, key));
     return {};
   }
   Status read = setting->access.read(node, config);
-  if (!read) return fail(Code::kUsage, "{}:{}: {}: {}", file, line, key, read.error().message);
+  if (!read) return fail(Code::kUsage, "{}: {}: {}", place, key, read.error().message);
   return {};
 }
 
@@ -346,7 +346,8 @@ Result<Config> parse_config(std::string_view text, std::string_view file) {
                   name.str());
     }
     for (const auto& [key, node] : *table) {
-      CUZK_TRY(read_setting(fmt::format("{}.{}", name.str(), key.str()), node, config, file));
+      CUZK_TRY(read_setting(fmt::format("{}.{}", name.str(), key.str()), node, config,
+                            fmt::format("{}:{}", file, node.source().begin.line)));
     }
   }
   if (Status whole = check_tls(config); !whole) return fail(Code::kUsage, "{}: {}", file, whole.error().message);
@@ -380,6 +381,21 @@ Result<Config> load_config(const std::filesystem::path& path) {
   std::ostringstream text;
   text << stream.rdbuf();
   return parse_config(text.str(), path.string());
+}
+
+Result<std::string> changed_config(const std::filesystem::path& path,
+                                   const std::vector<std::pair<std::string, std::string>>& settings) {
+  CUZK_TRY_ASSIGN(Config config, load_config(path));
+  for (const auto& [key, text] : settings) {
+    toml::table holder;
+    try {
+      holder = toml::parse(fmt::format("value = {}", text));
+    } catch (const toml::parse_error&) {
+      holder.insert_or_assign("value", text);
+    }
+    CUZK_TRY(read_setting(key, *holder.get("value"), config, fmt::format("{} = {}", key, text)));
+  }
+  return print_config(config);
 }
 
 std::vector<SettingInfo> list_settings() {

@@ -51,6 +51,11 @@ struct Config {
 Result<Config> load_config(const std::filesystem::path& path);
 Result<Config> parse_config(std::string_view toml, std::string_view file_name);
 
+// The configuration of a file with other values for some settings, as print_config() writes it. A value is TOML, or
+// the text of a string without its quotes. Errors are those of load_config().
+Result<std::string> changed_config(const std::filesystem::path& path,
+                                   const std::vector<std::pair<std::string, std::string>>& settings);
+
 // The whole configuration as a file, each setting under its meaning.
 std::string print_config(const Config& config);
 

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "service/listener.h"
 #include "service/units.h"
 
@@ -146,6 +148,26 @@ TEST(Config, WhatIsPrintedReadsAsTheSame) {
   EXPECT_THAT(printed, HasSubstr("\n# trace, debug, info, warn or error\nlevel = \"trace\"\n"));
   const Config defaults;
   EXPECT_TRUE(parse_config(print_config(defaults), "defaults"));
+}
+
+TEST(Config, IsChangedByNamesAndValues) {
+  const std::string path = ::testing::TempDir() + "changed.toml";
+  std::ofstream(path) << "[memory]\ntotal_budget = \"2GiB\"\n[synthesis]\nthreads = 3\n";
+  auto changed = [&](const std::string& key, const std::string& value) -> Result<Config> {
+    CUZK_TRY_ASSIGN(const std::string text, changed_config(path, {{"scheduler.max_queue", "7"}, {key, value}}));
+    return parse_config(text, "changed");
+  };
+  auto config = changed("memory.total_budget", "1GiB");
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->total_budget, uint64_t{1} << 30);
+  EXPECT_EQ(config->threads, 3u);
+  EXPECT_EQ(config->max_waiting, 7u);
+  EXPECT_EQ(changed("memory.total_budget", "auto")->total_budget, std::nullopt);
+  EXPECT_THAT(changed("gpus.devices", "[1, \"none\"]")->gpu_devices, ElementsAre("1", "none"));
+  EXPECT_EQ(changed("daemon.status_listen", "")->status_listen, "");
+  EXPECT_EQ(changed("synthesis.threads", "many").error().code, Code::kUsage);
+  EXPECT_EQ(changed("synthesis.thread", "1").error().message, "synthesis.thread = 1: unknown key 'synthesis.thread'");
+  EXPECT_EQ(changed_config(path + "absent", {}).error().code, Code::kNotFound);
 }
 
 TEST(Config, SaysWhatAReloadCanChange) {

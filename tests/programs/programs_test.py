@@ -18,7 +18,7 @@ class Usage(Programs):
                 done = self.run_tool(flag, program=program)
                 self.assertEqual(done.returncode, 0)
                 self.assertIn(program, done.stdout.lower())
-        for command in ("digest", "witness", "setup", "prove", "verify", "vanilla", "inspect", "simulate", "plan", "status"):
+        for command in ("digest", "witness", "setup", "prove", "verify", "vanilla", "inspect", "bench", "simulate", "plan", "status"):
             self.assertIn(command, self.run_tool("--help").stdout)
             self.assertEqual(self.run_tool(command, "--help").returncode, 0)
 
@@ -34,6 +34,13 @@ class Usage(Programs):
         self.fault(2, "prove", "--c1", C1, "--out", "p")
         self.fault(2, "prove", "--c1", C1, "--params", "p", "--r", "1", "--out", "p")
         self.fault(2, "status", "--daemon", "nowhere")
+        self.fault(2, "bench", "--c1", C1)
+        self.fault(2, "bench", "--daemon", "localhost:1")
+        self.fault(2, "bench", "--daemon", "localhost:1", "--c1", C1, "--sweep", "scheduler.max_queue=1")
+        self.fault(2, "bench", "--full-scale", "porep-2k", "--c1", C1)
+        self.fault(2, "bench", "--daemon", "localhost:1", "--c1", C1, "--proofs", 1)
+        for sweep in ("scheduler", "scheduler.nonsense=1", "scheduler.max_queue=many"):
+            self.fault(2, "bench", "--config", self.write("empty.toml", ""), "--c1", C1, "--sweep", sweep)
         self.fault(2, "--unknown", program="cuzk-daemon")
         self.fault(2, "plan", "--circuit", "porep")
         self.fault(2, "simulate", "--memory", "lots")
