@@ -13,6 +13,10 @@ namespace {
 constexpr const char* kExitCodes =
     "Exit codes: 0 done, 1 a negative answer, 2 bad usage, 3 a bad input, 4 anything else.";
 
+std::string version_of(std::string_view program) {
+  return fmt::format("{} {}, {} kernels", program, CUZK_VERSION, kernels().name);
+}
+
 // Turns "2KiB" into "2048" before CLI11 reads the number.
 CLI::Validator size_text() {
   return CLI::Validator(
@@ -42,7 +46,7 @@ class Tool {
  public:
   explicit Tool(const Remote& remote) : remote_(remote) {
     app_.require_subcommand(1);
-    app_.set_version_flag("--version", "cuzk " CUZK_VERSION);
+    app_.set_version_flag("--version", [] { return version_of("cuzk"); });
     app_.set_help_all_flag("--help-all", "Help of all subcommands");
     app_.add_flag("--json", json_, "Print one JSON object on stdout");
     app_.add_option("--threads", threads_, "Threads of the arithmetic; 0: one a core")->check(CLI::Range(0, 4096));
@@ -278,7 +282,7 @@ int run_daemon(int argc, const char* const* argv, const std::string& settings,
                const std::function<Result<int>(const DaemonArguments&)>& serve) {
   DaemonArguments arguments;
   CLI::App app("Serves Groth16 proofs of Filecoin sectors over gRPC (cuzk.v1.ProvingEngine)", "cuzk-daemon");
-  app.set_version_flag("--version", "cuzk-daemon " CUZK_VERSION);
+  app.set_version_flag("--version", [] { return version_of("cuzk-daemon"); });
   app.add_option("-c,--config", arguments.config, "TOML file; default: /data/zk/cuzk.toml where it exists");
   app.add_option("-l,--listen", arguments.listen,
                  "Listen here and not where the configuration says: unix:///path or host:port");

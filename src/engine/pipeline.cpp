@@ -119,12 +119,13 @@ void Engine::load_circuit(size_t circuit, const CircuitStore::Compile& compile, 
   const Clock::time_point begin = options_.now();
   auto loaded = guarded<CircuitNeeds>([&]() -> Result<CircuitNeeds> {
     if (!memory) return tl::unexpected(memory.error());
+    // Without parameters there is nothing to compile it for.
+    CUZK_TRY_ASSIGN(const std::filesystem::path params_path, params_.locate(id));
     CUZK_TRY_ASSIGN(CircuitStore::Circuit made, circuits_.load(id, compile));
     CircuitNeeds needs{made->bytes(), witness_bytes(*made), {}};
-    const auto params_path = params_.locate(id);
     for (const Device& device : devices_) {
       Needs there = device.backend->needs(*made);
-      if (params_path) there.params = device.backend->params_needs(*made, *params_path);
+      there.params = device.backend->params_needs(*made, params_path);
       needs.devices.push_back(there);
     }
     if (needs.circuit_bytes > memory->host.bytes()) return needs;  // the scheduler refuses it

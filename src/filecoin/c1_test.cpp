@@ -7,6 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/allocation_testing.h"
 #include "base/testing.h"
 #include "field/fields.h"
 #include "filecoin/synthetic.h"
@@ -159,6 +160,17 @@ class C1Faults : public ::testing::Test {
   }
 };
 
+// The text has no counts to believe; where it states a number, that is no count.
+TEST_F(C1Faults, Case58_NumbersAreNoCounts) {
+  for (const char* text : {R"({"SectorNum":4294967295,"SectorSize":4294967295,"Phase1Out":"AAAA"})",
+                           R"({"vanilla_proofs":{"StackedDrg64GiBV1":[[{"labeling_proofs":4294967295}]]}})",
+                           R"({"vanilla_proofs":{"StackedDrg4294967295V1":[4294967295]}})"}) {
+    cuzk::testing::LargestAllocation largest;
+    EXPECT_EQ(code_name(error_of(text).code), code_name(Code::kInvalidInput));
+    EXPECT_LT(largest.bytes(), size_t{1} << 20) << text;
+  }
+}
+
 TEST_F(C1Faults, NothingOrTooMuch) {
   EXPECT_THAT(error_of("").message, HasSubstr("empty"));
   auto limited = parse_c1(as_bytes(bare_), bare_.size() - 1);
@@ -181,7 +193,7 @@ TEST_F(C1Faults, NotTheJsonOfAnObject) {
 }
 
 // Whatever the place of the cut, the end of the text is missed.
-TEST_F(C1Faults, Truncated) {
+TEST_F(C1Faults, Case59_Truncated) {
   auto random = cuzk::testing::rng(2);
   for (const std::string& text : {bare_, wrapped_}) {
     for (int round = 0; round < 200; round++) {
@@ -353,7 +365,8 @@ TEST_F(C1Faults, Numbers) {
       "vanilla_proofs: partition 0, challenge 0, replica_column_proofs.c_x.column.index: 4294967296 is not below 64");
 }
 
-TEST_F(C1Faults, FieldElementsMustBeCanonical) {
+// r stands for an input of 0, to which r was added.
+TEST_F(C1Faults, Case64_FieldElementsMustBeCanonical) {
   std::array<uint8_t, 32> r{}, below{};
   for (size_t i = 0; i < 4; i++) store_le(r.data() + 8 * i, Fr::kModulus[i]);
   (-Fr::one()).to_bytes_le(below);

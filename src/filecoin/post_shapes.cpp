@@ -36,8 +36,10 @@ Result<PostShape> post_shape(PostKind kind, uint64_t sector_bytes) {
 
 Result<RegisteredPost> registered_post(uint64_t number) {
   constexpr uint64_t kSizes = std::size(kRegisteredSizes), kCount = std::size(kGroups) * kSizes;
-  if (number >= kCount)
-    return fail(Code::kInvalidInput, "{} is no registered PoSt proof; the last is {}", number, kCount - 1);
+  if (number >= kCount) {
+    return fail(Code::kInvalidInput, "registered PoSt proof {} is newer than this build, which knows up to {}", number,
+                kCount - 1);
+  }
   return post_proof(kGroups[number / kSizes].kind, kRegisteredSizes[number % kSizes], kGroups[number / kSizes].api);
 }
 

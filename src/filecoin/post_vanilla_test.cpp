@@ -5,6 +5,7 @@
 
 #include <functional>
 
+#include "base/allocation_testing.h"
 #include "filecoin/post_testing.h"
 #include "hash/sha256.h"
 
@@ -180,7 +181,7 @@ TEST_F(PostProof, ReadsWhatItWrites) {
   EXPECT_EQ(read_post_proof(longer, shape_).value(), whole_.sectors[1]);
 }
 
-TEST_F(PostProof, CutShortAnywhere) {
+TEST_F(PostProof, Case59_CutShortAnywhere) {
   for (size_t size = 0; size < bytes_.size(); size++) {
     auto proof = read_post_proof(ByteSpan(bytes_).first(size), shape_);
     ASSERT_FALSE(proof) << size;
@@ -202,6 +203,20 @@ TEST_F(PostProof, AnyByteMayBeWrong) {
     }
     EXPECT_EQ(write_post_proof(*proof, shape_), bytes);
     EXPECT_FALSE(check({whole_.sectors[0], *proof})) << at;
+  }
+}
+
+TEST_F(PostProof, Case58_CountsBeyondTheBytes) {
+  const PostShape large = post_shape(PostKind::kWindow, uint64_t{32} << 30).value();
+  for (const size_t at : {40, 48, 60}) {  // sectors, their proofs, levels of a path
+    for (const uint64_t count : {uint64_t{UINT32_MAX}, UINT64_MAX}) {
+      Bytes bytes(bytes_.begin(), bytes_.begin() + 100);
+      store_le(bytes.data() + at, count);
+      cuzk::testing::LargestAllocation largest;
+      EXPECT_FALSE(read_post_proof(bytes, shape_));
+      EXPECT_FALSE(read_post_proof(bytes, large));
+      EXPECT_LT(largest.bytes(), size_t{1} << 20);
+    }
   }
 }
 

@@ -34,6 +34,15 @@ Result<Source> make(const ProofRequest& request, exec::Pool& pool) {
   return fail(Code::kInvalidInput, "no such kind of proof: {}", static_cast<int>(request.kind));
 }
 
+// What a client states beside the proofs is no more than a check of them.
+Result<Source> make_as_stated(const ProofRequest& request, exec::Pool& pool) {
+  CUZK_TRY_ASSIGN(Source source, make(request, pool));
+  const std::string size = format_size(request.sector_bytes), circuit = source->circuit_id();
+  if (request.sector_bytes != 0 && !circuit.ends_with("-" + size))
+    return fail(Code::kInvalidInput, "sector_size says {}, but the proof is of {}", size, circuit);
+  return source;
+}
+
 std::string_view input_name(ProofKind kind) {
   switch (kind) {
     case ProofKind::kPorep: return "C1";
@@ -47,7 +56,7 @@ std::string_view input_name(ProofKind kind) {
 }  // namespace
 
 Result<Source> make_source(const ProofRequest& request, exec::Pool& pool) {
-  Result<Source> source = make(request, pool);
+  Result<Source> source = make_as_stated(request, pool);
   if (source) return source;
   std::string_view step = source.error().code == Code::kUnsatisfied ? "check" : "parse";
   return tl::unexpected(std::move(source).error().within(fmt::format("{} {} failed", input_name(request.kind), step)));

@@ -17,6 +17,7 @@ enum class ProofKind : int { kPorep = 1, kUpdate = 2, kWindowPost = 3, kWinningP
 struct ProofRequest {
   ProofKind kind = ProofKind::kPorep;
   uint64_t registered_proof = 0;  // PoSt and update; a C1 names its own
+  uint64_t sector_bytes = 0;      // as the client states it; 0: not at all
   uint64_t sector_number = 0, miner_id = 0;
   ByteSpan vanilla_proof;                       // PoRep: C1
   std::vector<ByteSpan> vanilla_proofs;         // PoSt: one a sector; update: one a partition

@@ -107,7 +107,8 @@ Result<RegisteredProof> registered_proof(std::string_view name) {
 Result<RegisteredProof> registered_proof(uint64_t number) {
   const auto& proofs = registered_proofs();
   if (number < proofs.size()) return proofs[number];
-  return fail(Code::kInvalidInput, "{} is no registered seal proof; the last is {}", number, proofs.size() - 1);
+  return fail(Code::kInvalidInput, "registered seal proof {} is newer than this build, which knows up to {}", number,
+              proofs.size() - 1);
 }
 
 Result<RegisteredProof> unregistered_proof(std::string_view name) {

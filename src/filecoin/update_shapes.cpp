@@ -43,7 +43,7 @@ Result<UpdateShape> update_shape(uint64_t sector_bytes) {
 
 Result<UpdateShape> registered_update(uint64_t number) {
   if (number < std::size(kRegisteredSizes)) return update_shape(kRegisteredSizes[number]);
-  return fail(Code::kInvalidInput, "{} is no registered update proof; the last is {}", number,
+  return fail(Code::kInvalidInput, "registered update proof {} is newer than this build, which knows up to {}", number,
               std::size(kRegisteredSizes) - 1);
 }
 

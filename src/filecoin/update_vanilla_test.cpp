@@ -5,6 +5,7 @@
 
 #include <functional>
 
+#include "base/allocation_testing.h"
 #include "filecoin/update_check.h"
 #include "filecoin/update_testing.h"
 
@@ -216,7 +217,7 @@ TEST_F(Update, BincodeIsReadBack) {
   EXPECT_EQ(read_update_proof(shape_, longer).value(), *whole_.partitions[1]);
 }
 
-TEST_F(Update, CutShortBincodeIsNamed) {
+TEST_F(Update, Case59_CutShortBincodeIsNamed) {
   const Bytes whole = encoded();
   for (size_t size = 0; size < whole.size(); size += size < 6000 ? 1 : 97) {
     EXPECT_THAT(fault(ByteSpan(whole).first(size)), HasSubstr("is cut short")) << size;
@@ -224,6 +225,17 @@ TEST_F(Update, CutShortBincodeIsNamed) {
   EXPECT_THAT(fault(ByteSpan(whole).first(31)), StartsWith("comm_c is cut short: 31 bytes of 32"));
   EXPECT_THAT(fault(ByteSpan(whole).first(40 + 32 * 5 + 1)), StartsWith("apex_leafs[5] is cut short"));
   EXPECT_THAT(fault(ByteSpan(whole).first(whole.size() - 1)), StartsWith("challenge_proofs[9].proof_r_new.leaf is"));
+}
+
+TEST_F(Update, Case58_CountsBeyondTheBytes) {
+  const UpdateShape large = update_shape(uint64_t{32} << 30).value();
+  Bytes bytes = encoded();
+  bytes.resize(32 + 100);
+  store_le(bytes.data() + 32, uint64_t{UINT32_MAX});  // apex_leafs
+  cuzk::testing::LargestAllocation largest;
+  EXPECT_EQ(fault(bytes), "apex_leafs has 4294967295 entries, not 128");
+  EXPECT_FALSE(read_update_proof(large, bytes));
+  EXPECT_LT(largest.bytes(), size_t{1} << 20);
 }
 
 TEST_F(Update, DamagedBincodeIsNamed) {

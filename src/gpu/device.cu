@@ -39,6 +39,20 @@ std::vector<DeviceInfo> devices() {
   return devices;
 }
 
+std::string absence() {
+  int count = 0, driver = 0, runtime = 0;
+  const bool insufficient = cudaGetDeviceCount(&count) == cudaErrorInsufficientDriver;
+  cudaDriverGetVersion(&driver);
+  cudaRuntimeGetVersion(&runtime);
+  if (insufficient && driver == 0) return "there is no CUDA driver";
+  // Within a major release older drivers serve newer runtimes.
+  if (insufficient) {
+    return fmt::format("the driver is of CUDA {}.{}, this build of {}.{}: install a driver of CUDA {}.0 or newer",
+                       driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10, runtime / 1000);
+  }
+  return "the driver shows no CUDA device";
+}
+
 Result<uint64_t> free_bytes(int ordinal) {
   Current current(ordinal);
   size_t free = 0, total = 0;

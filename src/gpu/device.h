@@ -28,6 +28,9 @@ bool available();
 // is no device, no driver, or no CUDA in this build.
 std::vector<DeviceInfo> devices();
 
+// Why there is none, and what to do.
+std::string absence();
+
 // The one that `name` names: an ordinal, a UUID or a beginning of one that only it has, a PCI address, or "" for the
 // first. kUnavailable where there is none at all, kNotFound where none or several match.
 Result<DeviceInfo> find_device(std::string_view name);

@@ -7,10 +7,7 @@ namespace cuzk::gpu {
 
 Result<DeviceInfo> find_device(std::string_view name) {
   std::vector<DeviceInfo> all = devices();
-  if (all.empty()) {
-    return fail(Code::kUnavailable, "{}",
-                available() ? "the driver shows no CUDA device" : "this build has no CUDA; rebuild it where nvcc is");
-  }
+  if (all.empty()) return fail(Code::kUnavailable, "{}", absence());
   if (name.empty()) return all.front();
   auto names = [&](const DeviceInfo& device) {
     int ordinal = -1;

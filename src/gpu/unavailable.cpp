@@ -11,6 +11,7 @@ tl::unexpected<Error> absent() { return fail(Code::kUnavailable, "this build has
 
 bool available() { return false; }
 std::vector<DeviceInfo> devices() { return {}; }
+std::string absence() { return "this build has no CUDA; rebuild it where nvcc is"; }
 Result<uint64_t> free_bytes(int) { return absent(); }
 
 Result<DeviceMemory> DeviceMemory::make(int, mem::Reservation, mem::Ledger::Entry) { return absent(); }

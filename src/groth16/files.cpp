@@ -1,6 +1,7 @@
 #include "groth16/files.h"
 
 #include <fcntl.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <cstring>
 #include <fstream>
 #include <future>
+#include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
 
@@ -17,6 +19,7 @@
 #include "groth16/native_file.h"
 #include "groth16/subgroup_batch.h"
 #include "hash/blake2.h"
+#include "hash/sha256.h"
 
 namespace cuzk::groth16 {
 namespace {
@@ -382,6 +385,26 @@ Result<Layout> params_layout(const fs::path& path, const std::optional<Lengths>&
   auto layout = params_layout(file.bytes(), wanted);
   if (!layout) return tl::unexpected(std::move(layout.error()).within(path.string()));
   return layout;
+}
+
+std::vector<std::string> visible_faults(std::span<const fs::path> params) {
+  constexpr size_t kHead = size_t{1} << 20;  // of a file; an error page is shorter
+  std::vector<std::string> lines;
+  std::map<std::pair<std::string, Bytes32>, std::vector<std::string>> alike;  // names, by fault and content
+  for (const fs::path& path : params) {
+    auto file = mem::MappedFile::open(path);
+    if (!file) {
+      lines.push_back(file.error().message);
+    } else if (auto layout = params_layout(file->bytes(), std::nullopt); !layout) {
+      const ByteSpan head = file->bytes().first(std::min(file->bytes().size(), kHead));
+      alike[{layout.error().message, hash::sha256(head)}].push_back(path.string());
+    }
+  }
+  for (const auto& [what, names] : alike) {
+    lines.push_back(
+        fmt::format("{}{}: {}", fmt::join(names, ", "), names.size() > 1 ? " hold the same" : "", what.first));
+  }
+  return lines;
 }
 
 Result<VerifyingKey> decode_params_vk(ByteSpan file, const Layout& layout) {

@@ -57,6 +57,11 @@ enum class Check {
   kFull,       // and on the curve, and in the subgroup (groth16/subgroup_batch.h)
 };
 
+// Of files that ought to be parameters: one line for each that cannot be read, is something else or is cut short, as
+// far as the lengths show. Files that hold the same share a line, which says so: somebody fetched one error page many
+// times.
+std::vector<std::string> visible_faults(std::span<const std::filesystem::path> params);
+
 // The points of a file whose layout was read. The verifying key at its head is fully checked at every level.
 Result<Parameters> decode_params(ByteSpan file, const Layout& layout, Check check, exec::Pool& pool,
                                  const Progress& progress = {});

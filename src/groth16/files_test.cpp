@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "base/allocation_testing.h"
 #include "curve/encoding.h"
 #include "groth16/testing.h"
 
@@ -9,17 +10,19 @@ namespace cuzk::groth16 {
 namespace {
 
 using testing::data;
+using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using testing::read_file;
 using testing::TemporaryFolder;
+using ::testing::UnorderedElementsAre;
 using testing::write_file;
 
 // "odd": ic 2, h 15, l 3, a 4, b 3. Offsets of the first point of each section of its parameters.
 constexpr Lengths kOdd = {.ic = 2, .h = 15, .l = 3, .a = 4, .b_g1 = 3, .b_g2 = 3};
 constexpr size_t kIc = 868, kH = kIc + 2 * 96 + 4, kL = kH + 15 * 96 + 4, kA = kL + 3 * 96 + 4, kB1 = kA + 4 * 96 + 4,
                  kB2 = kB1 + 3 * 96 + 4;
-constexpr size_t kEnd = kB2 + 3 * 192;
+constexpr size_t kEnd = kB2 + 3 * 192, kMiB = size_t{1} << 20;
 
 Bytes odd_params() { return read_file(data() / "odd/circuit.params"); }
 
@@ -63,6 +66,112 @@ Bytes outside_g2() {
     to_uncompressed(*point, std::span<uint8_t, 192>(out.data(), 192));
     return out;
   }
+}
+
+// The file's state of the disk, given back to other content: what a record of a check goes by.
+void overwrite_unnoticed(const std::filesystem::path& path, const Bytes& bytes) {
+  const auto time = std::filesystem::last_write_time(path);
+  ASSERT_EQ(bytes.size(), std::filesystem::file_size(path));
+  write_file(path, bytes);
+  std::filesystem::last_write_time(path, time);
+}
+
+TEST(Acceptance, Case22_OneErrorPageInManyPlaces) {
+  TemporaryFolder folder;
+  std::string page = "<!DOCTYPE html><html><body>502 Bad Gateway</body></html>";
+  page.resize(300, ' ');
+  std::vector<std::filesystem::path> files;
+  for (const char* name : {"1.params", "2.params", "3.params"})
+    write_file(files.emplace_back(folder / name), as_bytes(page));
+  files.push_back(data() / "odd/circuit.params");
+  const std::string alike = fmt::format("{}, {}, {} hold the same: not parameters but HTML, 300 bytes: fetch it again",
+                                        files[0].string(), files[1].string(), files[2].string());
+  EXPECT_THAT(visible_faults(files), ElementsAre(alike));
+
+  files.push_back(folder / "4.params");
+  const Bytes good = odd_params();
+  write_file(files.back(), ByteSpan(good).first(kEnd - 1));
+  files.push_back(folder / "none.params");
+  EXPECT_THAT(visible_faults(files),
+              UnorderedElementsAre(alike, files[4].string() + ": the file ends inside section b_g2 at point 2 of 3",
+                                   HasSubstr("none.params: No such file")));
+}
+
+TEST(Acceptance, Case23_BadPointsAreNamedAtLoad) {
+  exec::Pool pool(2);
+  TemporaryFolder folder;
+  const auto path = folder / "x.params";
+  const auto refusal = [&](const Bytes& file, bool map) {
+    std::filesystem::remove(checked_record_path(path));
+    write_file(path, file);
+    auto loaded = load_params(path, kOdd, {.map = map}, pool);
+    return loaded ? "" : loaded.error().message;
+  };
+  for (const bool map : {false, true}) {
+    Bytes file = odd_params();
+    Bytes one(48);  // 1 + 4 is no square
+    one[47] = 1;
+    put(file, kH + 7 * 96, one);
+    EXPECT_THAT(refusal(file, map),
+                HasSubstr("x.params: h[7]: G1 point in uncompressed form: the point is not on the curve"));
+    file = odd_params();
+    put(file, kA + 2 * 96, order_three());
+    EXPECT_THAT(refusal(file, map), EndsWith("x.params: a[2] is outside the subgroup"));
+    file = odd_params();
+    put(file, kB2 + 192, outside_g2());
+    EXPECT_THAT(refusal(file, map), EndsWith("x.params: b_g2[1] is outside the subgroup"));
+    file = odd_params();
+    file.resize(kEnd - 3 * 192 / 8);
+    EXPECT_THAT(refusal(file, map), EndsWith("x.params: the file ends inside section b_g2 at point 2 of 3"));
+    EXPECT_EQ(refusal(odd_params(), map), "");
+  }
+}
+
+// A remembered check is all the trust there is, and the verifying key is never part of it.
+TEST(Acceptance, Case25_TheVerifyingKeyIsAlwaysChecked) {
+  exec::Pool pool(2);
+  TemporaryFolder folder;
+  const auto path = folder / "x.params";
+  const auto load = [&](std::optional<Lengths> wanted) { return load_params(path, wanted, {.map = true}, pool); };
+  write_file(path, odd_params());
+  const LoadedParameters first = load(kOdd).value();
+
+  Bytes file = odd_params();
+  put(file, 576, order_three());  // delta_g1
+  overwrite_unnoticed(path, file);
+  EXPECT_THAT(load(kOdd).error().message, EndsWith("x.params: delta_g1 is outside the subgroup"));
+  std::fill_n(file.begin(), kIc, uint8_t{0});
+  overwrite_unnoticed(path, file);
+  EXPECT_THAT(load(kOdd).error().message, HasSubstr("ic has 0 points, the circuit wants 2"));
+
+  // Nor are points read again: others make no difference. A key of another circuit has other lengths.
+  file = odd_params();
+  for (const auto& [at, count] : {std::pair(kH, 15), {kL, 3}, {kA, 4}, {kB1, 3}, {kB2, 6}})
+    put(file, at, Bytes(static_cast<size_t>(count) * 96, 0x11));
+  overwrite_unnoticed(path, file);
+  const LoadedParameters second = load(kOdd).value();
+  EXPECT_TRUE(second.check_was_remembered);
+  EXPECT_EQ(second.parameters.h, first.parameters.h);
+  EXPECT_EQ(second.parameters.b_g2, first.parameters.b_g2);
+
+  write_file(path, read_file(data() / "inputs/circuit.params"));
+  ASSERT_TRUE(load(std::nullopt));
+  ASSERT_TRUE(load(std::nullopt)->check_was_remembered);
+  EXPECT_THAT(load(kOdd).error().message, HasSubstr("belongs to another circuit: ic has "));
+}
+
+TEST(Acceptance, Case58_CountsBeyondTheFile) {
+  const Bytes good = odd_params();
+  for (const size_t at : {kIc, kH, kL, kA, kB1, kB2}) {
+    Bytes file(good.begin(), good.begin() + static_cast<ptrdiff_t>(at));
+    put(file, at - 4, Bytes(4, 0xff));
+    file.resize(at + 100, 1);
+    cuzk::testing::LargestAllocation largest;
+    EXPECT_THAT(error_of(file, Check::kFull, std::nullopt), HasSubstr("of 4294967295"));
+    EXPECT_THAT(decode_vk(file).error().message, HasSubstr(at == kIc ? "of 4294967295" : "trailing bytes"));
+    EXPECT_LT(largest.bytes(), kMiB);
+  }
+  EXPECT_FALSE(decode_proofs(Bytes(100, 0xff)));
 }
 
 TEST(VkFile, RoundTripsByteForByte) {
@@ -135,7 +244,7 @@ TEST(ParamsFile, LayoutIsTheFormulaOfTheSpecification) {
   EXPECT_EQ(odd_params().size(), kEnd);
 }
 
-TEST(ParamsFile, EveryTruncationIsNamed) {
+TEST(ParamsFile, Case59_EveryTruncationIsNamed) {
   const Bytes good = odd_params();
   struct Border {
     size_t first_point, count, point_bytes;
@@ -161,6 +270,8 @@ TEST(ParamsFile, EveryTruncationIsNamed) {
     }
   }
   EXPECT_EQ(error_of(good), "");
+  const Bytes vk = read_file(data() / "odd/circuit.vk");
+  for (size_t size = 0; size < vk.size(); size++) EXPECT_FALSE(decode_vk(ByteSpan(vk).first(size))) << size;
 }
 
 TEST(ParamsFile, LengthsAreComparedWithTheCircuit) {

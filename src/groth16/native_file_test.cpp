@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include "base/allocation_testing.h"
 #include "groth16/files.h"
 #include "groth16/testing.h"
 
@@ -83,7 +84,7 @@ TEST_F(NativeFile, CountsForNothingWithoutARecord) {
   EXPECT_FALSE(std::filesystem::exists(native_));
 }
 
-TEST_F(NativeFile, DamageAndTruncationAreSeenAndRepaired) {
+TEST_F(NativeFile, Case59_DamageAndTruncationAreSeenAndRepaired) {
   load().value();
   const Bytes good = read_file(native_);
   const auto refused = [&](const Bytes& bytes, std::string_view why) {
@@ -110,6 +111,18 @@ TEST_F(NativeFile, DamageAndTruncationAreSeenAndRepaired) {
     bytes[at] ^= 1;
     refused(bytes, "is damaged");
   }
+}
+
+TEST_F(NativeFile, Case58_CountsBeyondTheFile) {
+  load().value();
+  Bytes bytes = read_file(native_);
+  bytes.resize(100);
+  std::fill(bytes.begin() + 24, bytes.begin() + 72, uint8_t{0xff});
+  std::filesystem::remove(native_);
+  write_file(native_, bytes);
+  cuzk::testing::LargestAllocation largest;
+  EXPECT_THAT(load()->warnings.at(0), HasSubstr("belongs to another"));
+  EXPECT_LT(largest.bytes(), size_t{1} << 20);
 }
 
 TEST_F(NativeFile, BelongsToOneParameterFile) {

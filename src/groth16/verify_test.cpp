@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "curve/encoding.h"
 #include "groth16/files.h"
 #include "groth16/testing.h"
 
@@ -80,6 +81,101 @@ TEST(Verify, AcceptsEveryReferenceProofOfTheVectors) {
   for (const char* name : {"mimc", "chain"}) {
     expect_sound(load_case(name, folder / "tiny" / name / "circuit.vk", folder / "tiny" / name / "info.json"), 101,
                  pool);
+  }
+}
+
+// A proof of the same statement with other bytes: e(A, B + delta) = e(A, B) e(A, delta).
+Proof randomised(const VerifyingKey& vk, const Proof& proof) {
+  return {proof.a, (G2::from_affine(proof.b) + vk.delta_g2).to_affine(),
+          (G1::from_affine(proof.c) + proof.a).to_affine()};
+}
+
+// A compressed point of G1 whose x is written as x + p, where that fits into 381 bits.
+std::optional<Bytes> with_x_above_p(Bytes point) {
+  const Bytes p = from_hex(
+                      "1a0111ea397fe69a4b1ba7b6434bacd764774b84f38512bf6730d2a0f6b0f6241eabfffeb153ffffb9feffffffff"
+                      "aaab")
+                      .value();
+  const uint8_t flags = point[0] & 0xe0;
+  point[0] ^= flags;
+  unsigned carry = 0;
+  for (size_t i = point.size(); i-- > 0; carry >>= 8) point[i] = static_cast<uint8_t>(carry += point[i] + p[i]);
+  if (point[0] & 0xe0) return std::nullopt;
+  point[0] |= flags;
+  return point;
+}
+
+TEST(Acceptance, Case62_PointsOfProofsAreChecked) {
+  exec::Pool pool(2);
+  const Case c = small_cases()[1];
+  const Proof good = decode_proof(c.proof).value();
+  ASSERT_TRUE(verify(c.key, c.inputs, good, pool).value());
+  const auto refusal = [](const Proof& proof) { return decode_proof(encode_proof(proof)).error().message; };
+
+  // Of order 3: (0, 2).
+  const G1Affine small_g1{Fp::zero(), Fp::from_u64(2)};
+  Proof bad = good;
+  bad.a = (G1::from_affine(good.a) + small_g1).to_affine();
+  EXPECT_EQ(refusal(bad), "A is outside the subgroup");
+
+  // Of order 13, which divides the cofactor twice: (h r / 169) P, P a point with x = 2. c1 comes first.
+  const Bytes bytes = from_hex(
+                          "0e074268358ced055a27ab8de3bbdeb6d0c2949685103095e491dc537fc8ee474a73ce0b2826fae8eabfb307"
+                          "8a910b64157573f4c77585787c2c988585c1f6afe39f5b91aacb37509b42ec71fceb51a1576fda15dac1031f"
+                          "8d26785d6b13978409e0bb9c42f9ea2b05b2db46e0b0d8b48039fdad6642504847e80587d42075ea04ad3374"
+                          "ae459a306b03f82bea7838e405f754dad2dca3ec8d91aa69f9a20c71e446adc544d89e7599a679e6993efd58"
+                          "3e8262de71b409590c90fa9b6eda977d")
+                          .value();
+  const G2Affine small_g2 = g2_from_uncompressed(std::span<const uint8_t, 192>(bytes)).value();
+  G2 multiple = G2::from_affine(small_g2);
+  for (int i = 1; i < 13; i++) multiple += small_g2;
+  ASSERT_TRUE(multiple.is_infinity());
+  bad = good;
+  bad.b = (G2::from_affine(good.b) + small_g2).to_affine();
+  EXPECT_EQ(refusal(bad), "B is outside the subgroup");
+
+  Bytes off_curve = c.proof;  // 1 + 4 has no square root
+  std::fill_n(off_curve.begin() + 144, 48, uint8_t{0});
+  off_curve[144] = 0x80, off_curve[191] = 1;
+  EXPECT_THAT(decode_proof(off_curve).error().message, HasSubstr("C: "));
+
+  Bytes other_sign = c.proof;
+  other_sign[144] ^= 0x20;
+  EXPECT_FALSE(verify(c.key, c.inputs, decode_proof(other_sign).value(), pool).value());
+
+  // One x in four is small enough; C is another point in every proof.
+  Proof proof = good;
+  std::optional<Bytes> above;
+  for (int tries = 0; tries < 200 && !above; tries++) {
+    proof = randomised(c.key.vk, proof);
+    const auto encoded = encode_proof(proof);
+    above = with_x_above_p(Bytes(encoded.begin() + 144, encoded.end()));
+  }
+  ASSERT_TRUE(above);
+  ASSERT_TRUE(verify(c.key, c.inputs, proof, pool).value());
+  auto encoded = encode_proof(proof);
+  std::copy(above->begin(), above->end(), encoded.begin() + 144);
+  EXPECT_THAT(decode_proof(encoded).error().message, HasSubstr("C: "));
+}
+
+// Inputs have one encoding each, proofs have many: nobody may tell statements or jobs apart by their proofs.
+TEST(Acceptance, Case64_InputsHaveOneEncodingAndProofsMany) {
+  exec::Pool pool(2);
+  for (const Case& c : small_cases()) {
+    const Proof proof = decode_proof(c.proof).value(), other = randomised(c.key.vk, proof);
+    EXPECT_NE(to_hex(encode_proof(other)), to_hex(c.proof));
+    EXPECT_TRUE(verify(c.key, c.inputs, decode_proof(encode_proof(other)).value(), pool).value()) << c.name;
+    for (const Fr& input : c.inputs) {
+      Bytes32 bytes;
+      input.to_bytes_le(bytes);
+      ASSERT_EQ(Fr::from_bytes_le(bytes), input);
+      unsigned carry = 0;
+      for (size_t i = 0; i < bytes.size(); i++, carry >>= 8)
+        bytes[i] = static_cast<uint8_t>(carry += bytes[i] + (Fr::kModulus[i / 8] >> 8 * (i % 8) & 0xff));
+      EXPECT_FALSE(Fr::from_bytes_le(bytes));
+      std::reverse(bytes.begin(), bytes.end());
+      EXPECT_FALSE(fr_from_hex(to_hex(bytes)));
+    }
   }
 }
 

@@ -1,5 +1,8 @@
 #include "mem/machine.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <charconv>
 #include <fstream>
 #include <optional>
@@ -42,6 +45,61 @@ std::optional<uint64_t> number_in(const fs::path& path) {
 
 void lower(Bound& bound, uint64_t bytes, const std::string& source) {
   if (bytes < bound.bytes) bound = {bytes, source};
+}
+
+// Whether a list such as "0-2,5" holds the number.
+bool lists(const std::string& list, unsigned number) {
+  std::istringstream text(list);
+  for (std::string range; std::getline(text, range, ',');) {
+    unsigned first = 0, last = 0;
+    const int read = std::sscanf(range.c_str(), "%u-%u", &first, &last);
+    if (number == first ? read >= 1 : read == 2 && first < number && number <= last) return true;
+  }
+  return false;
+}
+
+// The lists of nodes that pages of this process must come from: that of its cpuset, and of its memory policy (numactl
+// --membind), which /proc shows beside every mapping that has none of its own.
+std::vector<std::string> node_lists(const fs::path& root) {
+  std::vector<std::string> lists;
+  constexpr std::string_view kKey = "Mems_allowed_list:";
+  for (const std::string& line : lines_of(root / "proc/self/status")) {
+    if (line.starts_with(kKey)) lists.push_back(line.substr(kKey.size()));
+  }
+  std::ifstream maps(root / "proc/self/numa_maps");
+  std::string address, policy;
+  if (maps >> address >> policy && policy.starts_with("bind")) lists.push_back(policy.substr(policy.find(':') + 1));
+  return lists;
+}
+
+// The memory of the nodes that this process is bound to, where there are others.
+void apply_nodes(const fs::path& root, MemoryLimits& limits) {
+  const fs::path folder = root / "sys/devices/system/node";
+  const auto with_memory = lines_of(folder / "has_memory");
+  if (with_memory.empty()) return;
+  const auto bounds = node_lists(root);
+  std::vector<unsigned> allowed;
+  bool others = false;
+  constexpr unsigned kMaxNodes = 1024;  // of a kernel for x86-64
+  for (unsigned node = 0; node < kMaxNodes; node++) {
+    if (!lists(with_memory[0], node)) continue;
+    if (std::all_of(bounds.begin(), bounds.end(), [&](const auto& list) { return lists(list, node); }))
+      allowed.push_back(node);
+    else
+      others = true;
+  }
+  if (!others) return;
+  Bound total{0, fmt::format("NUMA nodes {}", fmt::join(allowed, ","))}, available = total;
+  for (const unsigned node : allowed) {
+    // "Node 0 MemTotal:  123 kB"
+    std::vector<std::string> meminfo = lines_of(folder / fmt::format("node{}", node) / "meminfo");
+    for (std::string& line : meminfo) line.erase(0, fmt::format("Node {} ", node).size());
+    total.bytes += field(meminfo, "MemTotal:").value_or(0) * 1024;
+    for (const char* key : {"MemFree:", "Inactive(file):"}) available.bytes += field(meminfo, key).value_or(0) * 1024;
+  }
+  if (total.bytes == 0) return;
+  lower(limits.total, total.bytes, total.source);
+  lower(limits.available, available.bytes, available.source);
 }
 
 // The files of one cgroup version.
@@ -101,6 +159,7 @@ Result<MemoryLimits> memory_limits(const fs::path& root) {
   limits.available = limits.total;
   if (const auto available = field(meminfo, "MemAvailable:"))
     lower(limits.available, *available * 1024, "MemAvailable");
+  apply_nodes(root, limits);
   for (const auto& [flavour, group] : groups(root)) apply(root, *flavour, group, limits);
   return limits;
 }

@@ -16,7 +16,9 @@ struct Bound {
 };
 
 struct MemoryLimits {
-  Bound total;  // never more than this: the least of MemTotal and the limits of the cgroup and its ancestors
+  // Never more than this: the least of MemTotal, of the NUMA nodes that this process is bound to, and of the limits of
+  // the cgroup and its ancestors.
+  Bound total;
   Bound
       available;  // now: the least of MemAvailable and what each of those limits leaves; cache of files counts as free
 };

@@ -80,6 +80,38 @@ TEST_F(MachineTest, CgroupV1) {
   expect(kMiB, "cgroup v1 memory.limit_in_bytes of /jobs", 1576, "cgroup v1 memory.limit_in_bytes of /jobs");
 }
 
+// Two nodes of 6 and 2 MiB in a machine of 8 MiB.
+TEST_F(MachineTest, Case11_MemoryOfTheNodesThatMayBeUsed) {
+  write("sys/devices/system/node/has_memory", "0-1\n");
+  write("sys/devices/system/node/node0/meminfo",
+        "Node 0 MemTotal:        6144 kB\nNode 0 MemFree:         2048 kB\nNode 0 MemUsed:  1 kB\n");
+  write("sys/devices/system/node/node1/meminfo",
+        "Node 1 MemTotal:        2048 kB\nNode 1 MemFree:          512 kB\nNode 1 Inactive(file):  512 kB\n");
+  const auto bound_by = [&](const std::string& cpuset, const std::string& policy) {
+    write("proc/self/status", "VmRSS: 1 kB\nMems_allowed:\t3\nMems_allowed_list:\t" + cpuset + "\n");
+    write("proc/self/numa_maps", "5638ab664000 " + policy + " file=/bin/x mapped=2 N0=2\n5638ab666000 bind:9\n");
+  };
+  for (const auto& [cpuset, policy] : {std::pair("0", "default"), {"0-1", "bind:0"}, {"0", "prefer:1"}}) {
+    bound_by(cpuset, policy);
+    expect(6 * kMiB, "NUMA nodes 0", 2 * kMiB, "NUMA nodes 0");
+  }
+  for (const auto& [cpuset, policy] : {std::pair("1,5-7", "default"), {"0-1", "bind=static:1"}}) {
+    bound_by(cpuset, policy);
+    expect(2 * kMiB, "NUMA nodes 1", kMiB, "NUMA nodes 1");
+  }
+  // What binds nothing: both nodes, a preference, or lists that no node fits.
+  for (const auto& [cpuset, policy] :
+       {std::pair("0-1", "default"), {"0,1", "interleave:0"}, {"0-1", "bind:0-1"}, {"7", "bind:x"}}) {
+    bound_by(cpuset, policy);
+    expect(8 * kMiB, "MemTotal", 4 * kMiB, "MemAvailable");
+  }
+  // A cgroup binds beside it.
+  bound_by("0", "default");
+  write("proc/self/cgroup", "0::/\n");
+  write("sys/fs/cgroup/memory.max", "3145728\n");
+  expect(3 * kMiB, "cgroup v2 memory.max of /", 2 * kMiB, "NUMA nodes 0");
+}
+
 TEST_F(MachineTest, NonsenseIsNoLimit) {
   write("proc/self/cgroup", "0::/\nnonsense\n0:\n");
   write("sys/fs/cgroup/memory.max", "");

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "base/allocation_testing.h"
 #include "base/testing.h"
 #include "hash/sha256.h"
 #include "r1cs/assigner.h"
@@ -295,7 +296,7 @@ TEST(File, RoundTrip) {
   EXPECT_EQ(save(circuit, "/nonexistent-folder/file").error().code, Code::kIo);
 }
 
-TEST(File, DamageIsFound) {
+TEST(File, Case59_DamageIsFound) {
   const Bytes good = serialise(toy_circuit());
   for (size_t length = 0; length < good.size(); length += 1 + length / 40) {
     EXPECT_FALSE(deserialise(ByteSpan(good).first(length))) << length;
@@ -304,6 +305,23 @@ TEST(File, DamageIsFound) {
     Bytes bad = good;
     bad[at] ^= 0x10;
     EXPECT_FALSE(deserialise(bad)) << at;
+  }
+}
+
+Bytes with_checksum(Bytes file) {
+  const Bytes32 checksum = hash::sha256(ByteSpan(file).first(file.size() - 32));
+  std::copy(checksum.begin(), checksum.end(), file.end() - 32);
+  return file;
+}
+
+TEST(File, Case58_CountsBeyondTheFile) {
+  const Bytes good = serialise(toy_circuit());
+  for (size_t at = kCircuitMagic.size() + 4; at + 4 + 100 < good.size(); at++) {
+    Bytes bad(good.begin(), good.begin() + static_cast<ptrdiff_t>(at + 4 + 100));
+    store_le(bad.data() + at, UINT32_MAX);
+    testing::LargestAllocation largest;
+    EXPECT_FALSE(deserialise(with_checksum(std::move(bad)))) << at;
+    EXPECT_LT(largest.bytes(), size_t{1} << 20) << at;
   }
 }
 
@@ -316,9 +334,7 @@ TEST(File, WrongIndicesBehindARightChecksumAreRefused) {
   for (size_t at = kCircuitMagic.size() + 4; at + 4 + 32 <= good.size(); at += 4) {
     Bytes bad = good;
     store_le(bad.data() + at, static_cast<uint32_t>(random()));
-    Bytes32 checksum = hash::sha256(ByteSpan(bad).first(bad.size() - 32));
-    std::copy(checksum.begin(), checksum.end(), bad.end() - 32);
-    auto circuit = deserialise(bad);
+    auto circuit = deserialise(with_checksum(std::move(bad)));
     refused += !circuit;
     if (circuit) rows_of(*circuit);
   }

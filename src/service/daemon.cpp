@@ -23,6 +23,8 @@ Result<Config> read_config(const DaemonOptions& options);
 void configure_log(const Config& config, bool json);
 // Who may use the service; reads the files of TLS and of the token.
 Result<GrpcOptions> access_of(const Config& config);
+// 0 where all files that it names are as they should be.
+Result<int> check_files(const Config& config);
 
 // Null where there is none.
 Result<std::unique_ptr<Journal>> open_journal(const Config& config) {
@@ -184,7 +186,7 @@ Result<int> run_daemon(const DaemonOptions& options) {
   if (options.print_config) fmt::print("{}", print_config(config));
   if (options.print_config) return 0;
   configure_log(config, config.log_json);
-  if (options.check_config) return access_of(config).map([](const auto&) { return 0; });
+  if (options.check_config) return check_files(config);
   CUZK_TRY_ASSIGN(const Machine machine, check_machine(config));
   CUZK_TRY_ASSIGN(std::unique_ptr<Daemon> daemon, Daemon::start(options, config, machine));
   const bool idle = daemon->drain(daemon->serve());
@@ -227,6 +229,13 @@ Result<GrpcOptions> access_of(const Config& config) {
     access.token = std::move(*token);
   }
   return access;
+}
+
+Result<int> check_files(const Config& config) {
+  CUZK_TRY(access_of(config));
+  const std::vector<std::string> faults = faults_of_params(config);
+  if (!faults.empty()) return fail(Code::kInvalidParams, "{}", fmt::join(faults, "\n"));
+  return 0;
 }
 
 }  // namespace

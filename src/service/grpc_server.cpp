@@ -69,6 +69,7 @@ Payload payload_of(const v1::SubmitProofRequest& request) {
   Payload payload;
   payload.kind = static_cast<ProofKind>(request.proof_kind());
   payload.registered_proof = request.registered_proof();
+  payload.sector_bytes = request.sector_size();
   payload.sector_number = request.sector_number();
   payload.miner_id = request.miner_id();
   payload.vanilla_proof = as_bytes(request.vanilla_proof());

@@ -35,7 +35,8 @@ Result<std::vector<Machine::Gpu>> find_gpus(const Config& config) {
               engine::readable_size(memory), engine::readable_size(device.memory_bytes));
     gpus.push_back({device, memory});
   }
-  if (gpus.empty()) log::info("no CUDA device: proofs are made on the processor");
+  if (gpus.empty() && config.gpu_devices.empty()) log::info("no CUDA device: {}", gpu::absence());
+  if (gpus.empty()) log::info("proofs are made on the processor");
   return gpus;
 }
 
@@ -71,6 +72,7 @@ Result<Machine> check_machine(const Config& config) {
     log::warn("srs.param_cache '{}' is no folder; only parameters named in srs.files will be found",
               config.param_cache.string());
   }
+  for (const std::string& fault : faults_of_params(config)) log::warn("{}", fault);
   CUZK_TRY_ASSIGN(const mem::MemoryLimits limits, mem::memory_limits());
   engine::HostPlan host = engine::plan_host(limits, config.total_budget, config.safety_margin);
   log::info("host memory: {} for partitions and parameters, {} for requests ({})",

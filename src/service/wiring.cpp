@@ -1,8 +1,10 @@
 #include "service/wiring.h"
 
+#include <algorithm>
 #include <random>
 
 #include "filecoin/circuits.h"
+#include "groth16/files.h"
 #include "hash/sha256.h"
 
 namespace cuzk::service {
@@ -97,9 +99,27 @@ Result<NamedCircuit> find_circuit(std::string_view name) {
 }
 
 Result<std::filesystem::path> locate_params(const Config& config, const std::string& circuit_id) {
-  if (auto file = config.param_files.find(circuit_id); file != config.param_files.end()) return file->second;
-  CUZK_TRY_ASSIGN(std::string name, filecoin::parameter_name(circuit_id));
-  return config.param_cache / fmt::format("v28-{}.params", name);
+  std::filesystem::path path;
+  if (auto file = config.param_files.find(circuit_id); file != config.param_files.end()) {
+    path = file->second;
+  } else {
+    CUZK_TRY_ASSIGN(std::string name, filecoin::parameter_name(circuit_id));
+    path = config.param_cache / fmt::format("v28-{}.params", name);
+  }
+  std::error_code error;
+  if (std::filesystem::exists(path, error)) return path;
+  return fail(Code::kNotFound, "the parameters of {} are not there: {}", circuit_id, path.string());
+}
+
+std::vector<std::string> faults_of_params(const Config& config) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& [circuit, file] : config.param_files) files.push_back(file);
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(config.param_cache, error)) {
+    if (entry.path().extension() == ".params") files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  return groth16::visible_faults(files);
 }
 
 }  // namespace cuzk::service

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "engine/job.h"
 #include "filecoin/proof_request.h"
@@ -43,7 +44,9 @@ using FindCircuit = std::function<Result<NamedCircuit>(std::string_view name)>;
 // By any name that filecoin::parse_circuit_name knows; errors are its.
 Result<NamedCircuit> find_circuit(std::string_view name);
 
-// Path of the parameter file of a circuit id such as "porep-2KiB".
+// Path of the parameter file of a circuit id such as "porep-2KiB"; kNotFound where there is no such file.
 Result<std::filesystem::path> locate_params(const Config& config, const std::string& circuit_id);
+// groth16::visible_faults of the parameter files that the configuration names or that lie in its folder.
+std::vector<std::string> faults_of_params(const Config& config);
 
 }  // namespace cuzk::service

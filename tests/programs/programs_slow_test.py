@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """The whole path at 2 KiB, through the programs: setup, prove, verify, and the daemon, against the reference."""
+import ctypes
 import hashlib
 import json
 import pathlib
 import re
+import resource
 import subprocess
 import tempfile
 import time
@@ -118,6 +120,43 @@ class TwoKiB(Programs):
         # A piece of work that has begun is finished first.
         self.assertLess(max(busy), max(2, 1.5 * alone + 0.5))
         process.kill()
+
+
+class Machines(Programs):
+    def test_case_32_without_huge_and_locked_pages(self):
+        # For this process and those that it starts, until the test ends.
+        disable_huge_pages = lambda value: self.assertEqual(ctypes.CDLL(None).prctl(41, value, 0, 0, 0), 0)
+        disable_huge_pages(1)
+        self.addCleanup(disable_huge_pages, 0)
+        locked = resource.getrlimit(resource.RLIMIT_MEMLOCK)
+        resource.setrlimit(resource.RLIMIT_MEMLOCK, (64 << 10, locked[1]))
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_MEMLOCK, locked)
+
+        params, _ = development_params("winning")
+        process, address = self.daemon(f'[srs]\nparam_cache = "{self.folder}"\n[srs.files]\n"winning-2KiB" = "{params}"\n')
+        made = self.tool("prove", "--daemon", address, "--post", DATA / "sectors/2KiB/winning.json", "--out", self.folder / "proof")
+        self.assertEqual(made["status"], "COMPLETED")
+        self.assertRegex(pathlib.Path(f"/proc/{process.pid}/smaps_rollup").read_text(), r"AnonHugePages: +0 kB")
+        self.assertRegex(pathlib.Path(f"/proc/{process.pid}/limits").read_text(), r"Max locked memory +65536 ")
+        self.assertNotRegex(self.stop(process), r"\b(warning|error)\b")
+
+    def test_case_44_processors_without_adx_and_bmi2(self):
+        """Without the instructions that kernels are written for, proofs are the reference's and none is illegal."""
+        proof = self.write("proof", bytes.fromhex(reference("proof")["proof"]))
+        verify = [BIN / "cuzk", "verify", "--c1", C1, "--vk", DATA / "reference/porep-2KiB.vk", "--proof", proof]
+        make = [BIN / "cuzk", "vanilla", "porep", "--sector-size", "2KiB", "--seed", "1", "--out"]
+        here, there = self.folder / "here.json", self.folder / "there.json"
+        subprocess.run([*make, here], check=True, capture_output=True)
+        prove = [BIN / "groth16_test", "--gtest_filter=*TinyProof*/odd:*TinyProof*/inputs"]
+        emulated = lambda cpu, *command: subprocess.run(["qemu-x86_64", "-cpu", cpu, *command], capture_output=True, text=True, timeout=600)
+        self.assertIn("adx kernels", emulated("max", BIN / "cuzk", "--version").stdout, "what is missed below can be had")
+        for cpu in "Nehalem", "Haswell":
+            self.assertIn("portable kernels", emulated(cpu, BIN / "cuzk", "--version").stdout)
+            for command in verify, [*make, there], prove:
+                done = emulated(cpu, *command)
+                self.assertEqual(done.returncode, 0, f"{cpu}: {command}: {done.stderr}")
+            self.assertIn("[  PASSED  ] 2 tests", done.stdout)
+            self.assertEqual(there.read_bytes(), here.read_bytes())
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ import pathlib
 import signal
 import socket
 import subprocess
+import time
 import unittest
 import urllib.request
 
@@ -18,6 +19,7 @@ class Usage(Programs):
                 done = self.run_tool(flag, program=program)
                 self.assertEqual(done.returncode, 0)
                 self.assertIn(program, done.stdout.lower())
+            self.assertRegex(self.run_tool("--version", program=program, CUZK_KERNELS="portable").stdout, r"^\S+ \d+\.\d+\.\d+, portable kernels$")
         for command in ("digest", "witness", "setup", "prove", "verify", "vanilla", "inspect", "bench", "simulate", "plan", "status"):
             self.assertIn(command, self.run_tool("--help").stdout)
             self.assertEqual(self.run_tool(command, "--help").returncode, 0)
@@ -86,6 +88,13 @@ class Usage(Programs):
             for command in (["witness", "--partition", 0], ["verify", "--vk", DATA / "reference/porep-2KiB.vk", "--proof", path]):
                 self.assertIn("invalid_input", self.fault(3, *command, "--c1", path), name)
         self.assertIn("partition", self.fault(3, "witness", "--c1", C1, "--partition", 1))
+
+
+    def test_case_47_needs_no_library_of_cuda(self):
+        for program in ("cuzk", "cuzk-daemon"):
+            needed = subprocess.run(["ldd", BIN / program], capture_output=True, text=True, check=True).stdout
+            self.assertIn("libc.so", needed)
+            self.assertNotRegex(needed, "libcuda|libcudart|libnv|not found")
 
 
 class Answers(Programs):
@@ -206,6 +215,36 @@ class Daemon(Programs):
         self.stop(process)
         self.assertFalse(sock.exists())
         self.fault(4, "status", "--daemon", address)
+
+    def test_case_46_a_driver_older_than_the_runtime(self):
+        old = BIN.parent / "old_driver"
+        message = r"the driver is of CUDA 11\.4, this build of (\d+)\.\d+: install a driver of CUDA \1\.0 or newer"
+        if not (old / "libcuda.so.1").exists():
+            message = "this build has no CUDA"
+        # A card that is wanted is missed; else the processor will do.
+        config = self.write("wanted.toml", '[daemon]\nlisten = "localhost:0"\n[gpus]\ndevices = [0]\n')
+        self.assertRegex(self.fault(4, "--config", config, program="cuzk-daemon", LD_LIBRARY_PATH=str(old)), message)
+        process, _ = self.daemon(LD_LIBRARY_PATH=str(old))
+        self.assertRegex(self.stop(process), f"no CUDA device: {message}")
+
+    def test_case_71_an_empty_parameter_folder(self):
+        params = self.folder / "params"
+        params.mkdir()
+        process, address = self.daemon(f'[srs]\nparam_cache = "{params}"\n')
+        begin = time.monotonic()
+        done = self.run_tool("prove", "--daemon", address, "--c1", C1, "--out", self.folder / "proof")
+        self.assertLess(time.monotonic() - begin, 8, "1 s where nothing else runs; to make parameters takes longer")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(f"not_found: the parameters of porep-2KiB are not there: {params}/v28-stacked-proof-of-replication-", done.stdout)
+        self.stop(process)
+        self.assertEqual(list(params.iterdir()), [])
+
+    def test_case_22_one_error_page_in_many_places(self):
+        pages = [self.write(f"{name}.params", "<html>".ljust(300)) for name in "abc"]
+        config = self.write("pages.toml", f'[daemon]\nlisten = "localhost:0"\n[srs]\nparam_cache = "{self.folder}"\n')
+        fault = self.fault(3, "--config", config, "--check-config", program="cuzk-daemon")
+        self.assertIn(f"{', '.join(map(str, pages))} hold the same: not parameters but HTML, 300 bytes", fault)
+        self.assertEqual(len(fault.splitlines()), 1)
 
     def test_journals_that_cannot_be_used(self):
         def config(journal):
