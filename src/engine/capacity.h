@@ -5,14 +5,13 @@
 // decisions, whoever does not fit blocks the limits that it would have broken. So nobody who comes after overtakes it
 // there, and a higher class still finds what is kept for it.
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
 #include "engine/job.h"
 
 namespace cuzk::engine {
-
-inline constexpr size_t kPriorities = 4;
 
 class Capacity {
  public:
@@ -29,6 +28,14 @@ class Capacity {
   // What the classes up to this one may use together, and do use.
   uint64_t limit(Priority priority) const { return limit_[index(priority)]; }
   uint64_t used(Priority priority = Priority::kCritical) const { return used_[index(priority)]; }
+
+  // How much one of this class could take, were nobody blocked.
+  uint64_t left(Priority priority) const {
+    uint64_t least = UINT64_MAX;
+    for (size_t level = index(priority); level < kPriorities; level++)
+      least = std::min(least, limit_[level] - std::min(limit_[level], used_[level]));
+    return least;
+  }
 
   bool fits(Priority priority, uint64_t amount) const {
     for (size_t level = index(priority); level < kPriorities; level++) {

@@ -190,7 +190,7 @@ void Engine::adjust(size_t max_waiting, Clock::duration result_ttl) {
   round();
 }
 
-Snapshot Engine::snapshot() {
+Snapshot Engine::snapshot(Page page) {
   Snapshot snapshot;
   snapshot.params = params_.loaded();
   snapshot.circuits = circuits_.loaded();
@@ -225,6 +225,10 @@ Snapshot Engine::snapshot() {
     std::stable_sort(device.running.begin(), device.running.end(),
                      [](const auto& a, const auto& b) { return a.since < b.since; });
   for (const auto& [kind, totals] : totals_) snapshot.kinds[kind].totals = totals;
+  const auto on_page = [&] {
+    const size_t place = snapshot.jobs_in_all++;
+    return place >= page.offset && place - page.offset < page.limit;
+  };
   for (const auto& view : scheduler_.jobs()) {
     snapshot.synthesising += view.partitions[static_cast<size_t>(Scheduler::Step::kSynthesising)];
     auto found = open_.find(view.id);
@@ -234,20 +238,23 @@ Snapshot Engine::snapshot() {
     (job.state == State::kRunning ? count.running : count.waiting)++;
     if (job.state != State::kRunning)
       count.oldest_waiting = std::max(count.oldest_waiting, snapshot.time - job.submitted);
-    snapshot.jobs.push_back(view_of(job, scheduler_.steps(view.id)));
+    if (on_page()) snapshot.jobs.push_back(view_of(job, scheduler_.steps(view.id)));
   }
-  std::vector<const Job*> ended;
-  for (const auto& [id, job] : jobs_) {
-    if (is_final(job->state) && job->ended + kEndedShown > snapshot.time) ended.push_back(job.get());
+  size_t ended = 0;
+  for (auto each = kept_.rbegin(); each != kept_.rend() && ended < kMostEnded; ++each) {
+    const Job& job = **each;
+    if (job.ended + kEndedShown <= snapshot.time) break;
+    if (auto known = jobs_.find(job.id); known == jobs_.end() || known->second != *each) continue;
+    ended++;
+    if (on_page()) snapshot.ended.push_back(view_of(job, steps_of_ended(job)));
   }
-  std::sort(ended.begin(), ended.end(), [](const Job* a, const Job* b) { return a->ended > b->ended; });
-  if (ended.size() > kMostEnded) ended.resize(kMostEnded);
-  for (const Job* job : ended) snapshot.ended.push_back(view_of(*job, steps_of_ended(*job)));
   for (const auto& [kind, totals] : totals_) {
     snapshot.completed += totals.completed;
     snapshot.failed += totals.failures();
   }
   snapshot.partition_workers = options_.policy.partition_workers;
+  for (size_t level = 0; level < kPriorities; level++)
+    snapshot.free_places[level] = scheduler_.free_places(static_cast<Priority>(level));
   snapshot.refused = refused_;
   snapshot.draining = scheduler_.draining();
   return snapshot;
@@ -332,7 +339,8 @@ void Engine::post_load(const Decision& decision) {
     compile = known->second.compile;
   }
   const size_t circuit = decision.circuit, device = decision.device;
-  post([this, circuit, device, memory, compile] {
+  post([this, circuit, device, memory, compile, level = urgency_of(decision.priority)] {
+    const exec::Pool::Urgency urgency(pool_, level);
     if (device == kNoDevice) {
       load_circuit(circuit, compile, std::move(*memory));
     } else {

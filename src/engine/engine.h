@@ -73,14 +73,24 @@ struct Snapshot {
     std::vector<Span> spans = {};
     std::optional<Error> error = {};
   };
+  // Of those on the page.
   std::vector<Job> jobs;   // not yet ended, in order of service
   std::vector<Job> ended;  // within kEndedShown, the last kMostEnded; a partition without a good proof is at kDropping
+  size_t jobs_in_all = 0;  // on all pages
   uint64_t completed = 0, failed = 0;
   size_t synthesising = 0;           // partitions
   size_t partition_workers = 0;      // partitions that may be in synthesis or wait for a device
   std::map<Code, uint64_t> refused;  // by submit(), since the start
+  // In the queue, for jobs of each class.
+  std::array<size_t, kPriorities> free_places{};
   bool draining = false;
 };
+
+// A part of a snapshot's jobs: those not yet ended come first.
+struct Page {
+  size_t offset = 0, limit = SIZE_MAX;
+};
+inline constexpr Page kNoJobs{0, 0};
 
 inline constexpr Clock::duration kEndedShown = std::chrono::seconds(30);
 inline constexpr size_t kMostEnded = 100;  // jobs can end faster than anybody reads
@@ -134,7 +144,7 @@ class Engine {
   // From now on; see Policy::max_waiting and Options::result_ttl.
   void adjust(size_t max_waiting, Clock::duration result_ttl);
 
-  Snapshot snapshot();
+  Snapshot snapshot(Page page = {});
   // The same of one job, as long as find() knows it; kNotFound as find().
   Result<Snapshot::Job> view(const std::string& id);
   // Refuses new jobs, fails those that wait (kUnavailable) and returns when the running ones have ended or, false, when
@@ -189,12 +199,14 @@ class Engine {
   void work();
   void keep_time();
 
-  // What `body` returns; how long it took is noted, also where it throws. Stages of a PoSt let those of other jobs
-  // stand still.
+  // Stages and loads of a PoSt let those of other jobs stand still.
+  static unsigned urgency_of(Priority priority) {
+    return priority > Priority::kNormal ? static_cast<unsigned>(priority) - 1 : 0;
+  }
+  // What `body` returns; how long it took is noted, also where it throws.
   template <class Body>
   auto timed(Job& job, Span span, Body&& body) {
-    const exec::Pool::Urgency urgency(pool_,
-                                      job.priority > Priority::kNormal ? static_cast<unsigned>(job.priority) - 1 : 0);
+    const exec::Pool::Urgency urgency(pool_, urgency_of(job.priority));
     struct Note {
       Engine& engine;
       Job& job;

@@ -30,6 +30,7 @@ class WatchedBackend final : public Backend {
   Result<std::shared_ptr<const Params>> load(const std::filesystem::path& path, const r1cs::Circuit& circuit,
                                              Memory memory) override {
     loads++;
+    if (on_load) on_load();
     return inner_->load(path, circuit, std::move(memory));
   }
   Result<std::unique_ptr<Pending>> start(const Setting& setting, r1cs::Witness witness, Memory memory) override {
@@ -42,6 +43,7 @@ class WatchedBackend final : public Backend {
   std::atomic<int> starts = 0, loads = 0;
   std::optional<Error> failure;  // of every start
   std::function<void(int number, r1cs::Witness& witness)> on_start;
+  std::function<void()> on_load;
 
  private:
   std::unique_ptr<Backend> inner_;
@@ -238,6 +240,30 @@ TEST_F(EngineTest, FullQueueRefuses) {
   EXPECT_FALSE(engine->find("refused"));
   go.count_down();
   EXPECT_EQ(engine->await(*waiting)->state, State::kCompleted);
+}
+
+TEST_F(EngineTest, Case70_AFullQueueHasPlacesForPosts) {
+  std::latch started(1), go(1);
+  on_synthesise = [&](uint64_t x) {
+    if (x > 1) return;
+    started.count_down();
+    go.wait();
+  };
+  Options chosen = options();
+  chosen.policy.max_waiting = 2;
+  chosen.policy.high = {.lanes = 1, .waiting = 3};
+  chosen.policy.critical = {.waiting = 4};
+  auto engine = make(chosen);
+  EXPECT_EQ(engine->snapshot().free_places, (std::array<size_t, 4>{2, 2, 5, 9}));
+  auto running = engine->submit(request("running", {1}));
+  started.wait();
+  for (const char* id : {"first", "second"}) ASSERT_TRUE(engine->submit(request(id, {2})));
+  EXPECT_FALSE(engine->submit(request("refused", {2})));
+  EXPECT_EQ(engine->snapshot().free_places, (std::array<size_t, 4>{0, 0, 3, 7}));
+  auto post = engine->submit(request("post", {3}, Priority::kHigh));
+  ASSERT_TRUE(post);
+  EXPECT_EQ(engine->await(*post)->state, State::kCompleted) << "while the others wait";
+  go.count_down();
 }
 
 TEST_F(EngineTest, AwaitHonoursItsTimeout) {
@@ -834,6 +860,31 @@ TEST_F(EngineTest, PreloadsAndEvicts) {
             Code::kNotFound);
   ASSERT_EQ(engine->await(*engine->submit(request("another", {2})))->state, State::kCompleted);
   EXPECT_EQ(backend.loads, 2);
+}
+
+// As PoolOf.StandsStillForWhatIsUrgent, with a load for what is urgent.
+TEST_F(EngineTest, LoadsForPostsGoBeforeOtherLoops) {
+  std::atomic<bool> going = true;
+  std::atomic<size_t> pieces = 0;
+  std::jthread background([&] {
+    while (going) {
+      pool.for_each(64, [&](size_t) {
+        pieces++;
+        pieces.notify_all();
+      });
+    }
+  });
+  pieces.wait(0);
+  size_t meanwhile = SIZE_MAX;
+  backend.on_load = [&] {
+    const size_t before = pieces;
+    for (int round = 0; round < 100; round++) pool.for_each(100, [](size_t) {});
+    meanwhile = pieces - before;
+  };
+  auto engine = make(options());
+  EXPECT_EQ(engine->await(*engine->submit(request("post", {1}, Priority::kHigh)))->state, State::kCompleted);
+  going = false;
+  EXPECT_LE(meanwhile, pool.threads() + 1);
 }
 
 TEST_F(EngineTest, EvictsIdleParametersForOthers) {

@@ -18,6 +18,8 @@ namespace cuzk::engine {
 using Clock = std::chrono::steady_clock;
 
 enum class Priority : uint8_t { kLow, kNormal, kHigh, kCritical };
+inline constexpr size_t kPriorities = 4;
+inline constexpr std::array<std::string_view, kPriorities> kPriorityNames = {"low", "normal", "high", "critical"};
 
 // A job moves downwards and ends in exactly one of the last three.
 enum class State : uint8_t { kParsing, kWaiting, kRunning, kCompleted, kFailed, kCancelled };

@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint64_t kGiB = uint64_t{1} << 30;
 
-TEST(Plan, TakesTheSmallestLimitAndSaysWhich) {
+TEST(Plan, Case10_TakesTheSmallestLimitAndSaysWhich) {
   const mem::MemoryLimits limits{{64 * kGiB, "MemTotal"}, {40 * kGiB, "cgroup v2 memory.max of /a"}};
   HostPlan plan = plan_host(limits);
   EXPECT_EQ(plan.host_bytes + plan.request_bytes, 35 * kGiB);

@@ -64,6 +64,8 @@ struct Decision {
   bool check_rows = false;  // kSynthesise: an earlier proof did not verify; kUnsatisfied where the witness is to blame
   State state = State::kCompleted;  // kEnd
   std::optional<Error> error;       // kEnd
+  // kLoadCircuit, kLoadParams: of the job that waits for it.
+  Priority priority = Priority::kLow;
 
   PartitionId id() const { return {job, partition}; }
 };
@@ -129,6 +131,7 @@ class Scheduler {
   size_t loading() const { return loading_; }  // loads and evictions in progress
   const std::string& name(size_t circuit) const { return circuits_[circuit].id; }
   size_t waiting() const { return waiting_.used(); }
+  size_t free_places(Priority priority) const { return waiting_.left(priority); }  // in the queue
   // Partitions by where they are.
   enum class Step : uint8_t { kWaiting, kSynthesising, kReady, kStarting, kStarted, kFinishing, kDropping, kDone };
   struct JobView {

@@ -193,7 +193,7 @@ TEST(SchedulerProperties, HoldForRandomWorkloads) {
 }
 
 // A machine that only just keeps up with small urgent jobs: one that is not urgent is done in its time all the same.
-TEST(SchedulerProperties, NoJobStarves) {
+TEST(SchedulerProperties, Case7_NoJobStarves) {
   for (Priority urgent : {Priority::kNormal, Priority::kHigh, Priority::kCritical}) {
     Profile profile;
     profile.memory_bytes = UINT64_MAX;

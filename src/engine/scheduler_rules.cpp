@@ -282,7 +282,8 @@ void Scheduler::load(size_t circuit, size_t device, Footprint amount, Priority p
                   .job = job,
                   .circuit = circuit,
                   .device = device,
-                  .grant = amount});
+                  .grant = amount,
+                  .priority = priority});
 }
 
 // --- room

@@ -44,7 +44,7 @@ TEST_F(MachineTest, OldKernelWithoutMemAvailable) {
   expect(8 * kMiB, "MemTotal", 8 * kMiB, "MemTotal");
 }
 
-TEST_F(MachineTest, CgroupV2WithLimitOnAnAncestor) {
+TEST_F(MachineTest, Case10_CgroupV2WithLimitOnAnAncestor) {
   write("proc/self/cgroup", "0::/pods/pod7\n");
   write("sys/fs/cgroup/pods/pod7/memory.max", "max\n");
   write("sys/fs/cgroup/pods/pod7/memory.high", "max\n");
@@ -71,7 +71,7 @@ TEST_F(MachineTest, ContainerThatSeesOnlyItsOwnLevel) {
   expect(2 * kMiB, "cgroup v2 memory.max of /", 2 * kMiB, "cgroup v2 memory.max of /");
 }
 
-TEST_F(MachineTest, CgroupV1) {
+TEST_F(MachineTest, Case10_CgroupV1) {
   write("proc/self/cgroup", "12:cpu,cpuacct:/x\n4:memory:/jobs\n1:name=systemd:/x\n0::/x\n");
   write("sys/fs/cgroup/memory/jobs/memory.limit_in_bytes", "1048576\n");
   write("sys/fs/cgroup/memory/jobs/memory.usage_in_bytes", "1048000\n");

@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 #include "service/listener.h"
 #include "service/units.h"
+#include "service/wiring.h"
 
 namespace cuzk::service {
 namespace {
@@ -194,6 +195,17 @@ Status read_files(const toml::node& node, Config& config) {
   return {};
 }
 
+Status read_preload(const toml::node& node, Config& config) {
+  const toml::array* list = node.as_array();
+  if (!list) return fail(Code::kUsage, "a list is wanted");
+  for (const toml::node& entry : *list) {
+    CUZK_TRY_ASSIGN(const std::string name, text_of(entry));
+    CUZK_TRY(find_circuit(name));
+    config.preload.push_back(name);
+  }
+  return {};
+}
+
 // One of a few words.
 template <class T>
 Access choice_into(T Config::*member, std::map<std::string, T> choices) {
@@ -249,6 +261,9 @@ const std::vector<Setting>& settings() {
       {"srs.param_cache", "folder of the .params files under their official names", path_into(&Config::param_cache)},
       {"srs.circuit_cache", "folder of compiled circuits; default: param_cache", path_into(&Config::circuit_cache)},
       {"srs.files", "table of circuit id = \"file\", looked up before param_cache", {read_files, write_files}},
+      {"srs.preload",
+       "list of circuits, such as \"winning-32GiB\", loaded before the service is ready and kept until evicted",
+       {read_preload, [](const Config& config) { return toml_text(config.preload); }}},
       {"synthesis.threads", "threads of the arithmetic; 0: one a core", count_into(&Config::threads, 0, kMaxThreads)},
       {"synthesis.partition_workers",
        "partitions in synthesis or waiting for a device; 0: one a thread, if memory allows",
@@ -282,7 +297,6 @@ const std::vector<Setting>& settings() {
       {"logging.level", "trace, debug, info, warn or error", choice_into<log::Level>(&Config::log_level, log_levels()),
        Change::kReload},
       {"logging.format", "text or json", choice_into<bool>(&Config::log_json, {{"text", false}, {"json", true}})},
-      {"srs.preload", "", {}},
       {"memory.eviction_min_idle", "", {}},
       {"memory.pinned_budget", "", {}},
       {"memory.working_memory_budget", "", {}},

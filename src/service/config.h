@@ -27,6 +27,7 @@ struct Config {
   std::filesystem::path param_cache = "/data/zk/params";
   std::filesystem::path circuit_cache;                       // empty: param_cache
   std::map<std::string, std::filesystem::path> param_files;  // circuit id -> file, before param_cache
+  std::vector<std::string> preload;                          // circuits, by any name of theirs
   size_t threads = 0;                                        // 0: one a core
   size_t partition_workers = 0;                              // 0: one a thread, as far as memory goes
   std::optional<uint64_t> total_budget;                      // of host memory; absent: what machine and cgroup leave

@@ -31,6 +31,7 @@ TEST(Config, ReadsEverySetting) {
     [srs]
     param_cache = "/params"
     circuit_cache = "/circuits"
+    preload = ["winning-32g", "porep-2KiB"]
     [srs.files]
     "porep-2KiB" = "/dev.params"
     [synthesis]
@@ -64,6 +65,7 @@ TEST(Config, ReadsEverySetting) {
   EXPECT_EQ(config->param_cache, "/params");
   EXPECT_EQ(config->circuit_cache, "/circuits");
   EXPECT_EQ(config->param_files.at("porep-2KiB"), "/dev.params");
+  EXPECT_THAT(config->preload, ElementsAre("winning-32g", "porep-2KiB"));
   EXPECT_EQ(config->threads, 3u);
   EXPECT_EQ(config->partition_workers, 2u);
   EXPECT_EQ(config->total_budget, uint64_t{256} << 30);
@@ -111,6 +113,9 @@ TEST(Config, FaultsHaveFileAndLine) {
   EXPECT_THAT(error_of("[journal]\nmax_bytes = 'auto'"), HasSubstr("'auto' is not a size"));
   EXPECT_THAT(error_of("[logging]\nlevel = 'loud'"), HasSubstr("'loud' is not one of debug, error, info, trace, warn"));
   EXPECT_THAT(error_of("[srs]\nfiles = 'x'"), HasSubstr("table"));
+  EXPECT_THAT(error_of("[srs]\npreload = 'porep-32g'"), HasSubstr("f.toml:2: srs.preload: a list is wanted"));
+  EXPECT_THAT(error_of("[srs]\npreload = ['porep-3g']"),
+              HasSubstr("f.toml:2: srs.preload: unknown circuit ID: porep-3g"));
   EXPECT_THAT(error_of("[memory]\ntotal_budget = '256G'"),
               HasSubstr("f.toml:2: memory.total_budget: '256G' is not a size"));
   EXPECT_THAT(error_of("[gpus]\ndevices = '0'"), HasSubstr("f.toml:2: gpus.devices: a list is wanted"));
@@ -128,6 +133,7 @@ TEST(Config, WhatIsPrintedReadsAsTheSame) {
     daemon.token_file = "/t"
     srs.param_cache = "/with\\backslash\tand tab"
     srs.files = { "porep-2KiB" = "/f", other = "/g" }
+    srs.preload = ["wpost-32g"]
     memory.total_budget = "3GiB"
     scheduler.result_ttl = "1500ms"
     gpus.devices = ["none"]
@@ -142,6 +148,7 @@ TEST(Config, WhatIsPrintedReadsAsTheSame) {
   EXPECT_EQ(again->param_cache, "/with\\backslash\tand tab");
   EXPECT_THAT(again->listen, ElementsAre("localhost:1", "unix:///a \"b\""));
   EXPECT_EQ(again->param_files, config->param_files);
+  EXPECT_EQ(again->preload, config->preload);
   EXPECT_EQ(again->socket.mode, 0660u);
   EXPECT_EQ(again->result_ttl, 1500ms);
   EXPECT_EQ(again->total_budget, uint64_t{3} << 30);

@@ -3,6 +3,8 @@
 #include <fmt/ranges.h>
 #include <signal.h>
 
+#include <future>
+
 #include "base/log.h"
 #include "engine/engine.h"
 #include "service/config.h"
@@ -50,10 +52,44 @@ Result<std::unique_ptr<HttpServer>> serve_pages(const Observer& observer, const 
   return pages;
 }
 
+// Before time is spent on what cannot be loaded.
+Status check_preload(const Config& config) {
+  for (const std::string& name : config.preload) {
+    CUZK_TRY_ASSIGN(const NamedCircuit circuit, find_circuit(name));
+    CUZK_TRY_ASSIGN(const std::filesystem::path path, locate_params(config, circuit.id));
+    if (!std::filesystem::exists(path))
+      return fail(Code::kNotFound, "srs.preload: {}: there is no '{}'", name, path.string());
+  }
+  return {};
+}
+
+Status load_all(engine::Engine& engine, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    CUZK_TRY_ASSIGN(NamedCircuit circuit, find_circuit(name));
+    auto loaded = engine.preload(circuit.id, std::move(circuit.compile));
+    if (!loaded) return tl::unexpected(std::move(loaded).error().within(fmt::format("srs.preload: {}", name)));
+    log::info({{"circuit", circuit.id}}, "preloaded in {:.3f} s",
+              std::chrono::duration<double>(loaded->load_time).count());
+  }
+  return {};
+}
+
+// It may take minutes, and nobody is served yet: a signal ends the process at once. Threads that the engine makes
+// meanwhile are made by one that holds signals back.
+Status preload(engine::Engine& engine, const std::vector<std::string>& names) {
+  if (names.empty()) return {};
+  auto loaded = std::async(std::launch::async, [&] { return load_all(engine, names); });
+  let_signals_through();
+  loaded.wait();
+  hold_signals();
+  return loaded.get();
+}
+
 // What is left in memory, for those who look for a leak.
 void log_ledger(engine::Engine& engine) {
   std::string text;
-  for (const mem::Ledger::Line& line : engine.snapshot().ledger) text += fmt::format(" {}={}", line.name, line.bytes);
+  for (const mem::Ledger::Line& line : engine.snapshot(engine::kNoJobs).ledger)
+    text += fmt::format(" {}={}", line.name, line.bytes);
   log::info("bytes alive by class:{}", text);
 }
 
@@ -86,7 +122,7 @@ class Daemon {
   const Supervisor supervisor_ = Supervisor::from_environment();
   const std::unique_ptr<Journal> journal_;
   Parts parts_;
-  const Observer observer_;
+  Observer observer_;
   std::unique_ptr<GrpcServer> server_;
   std::unique_ptr<HttpServer> pages_;
 };
@@ -105,9 +141,12 @@ Result<std::unique_ptr<Daemon>> Daemon::start(const DaemonOptions& options, Conf
     CUZK_TRY(self->journal_->resume(self->parts_.engine, parse_recorded(filecoin_sources(self->parts_.pool))));
   }
   CUZK_TRY_ASSIGN(GrpcOptions access, access_of(self->config_));
+  self->observer_.set_starting(true);
+  CUZK_TRY_ASSIGN(self->pages_, serve_pages(self->observer_, self->config_));
+  CUZK_TRY(preload(self->parts_.engine, self->config_.preload));
   CUZK_TRY_ASSIGN(self->server_, GrpcServer::start(self->parts_.engine, self->observer_,
                                                    filecoin_sources(self->parts_.pool), find_circuit, access));
-  CUZK_TRY_ASSIGN(self->pages_, serve_pages(self->observer_, self->config_));
+  self->observer_.set_starting(false);
   log::info("cuzk-daemon {} ready, serving on {}", CUZK_VERSION, fmt::join(self->server_->addresses(), ", "));
   for (const std::string& address : self->server_->addresses()) {
     if (!access.tls && !parse_listen(address)->is_loopback())
@@ -129,7 +168,7 @@ int Daemon::serve() {
 
 // Who watches hears of it only while the engine answers.
 void Daemon::say_alive() {
-  parts_.engine.snapshot();
+  parts_.engine.snapshot(engine::kNoJobs);
   supervisor_.notify("WATCHDOG=1");
 }
 
@@ -186,6 +225,7 @@ Result<int> run_daemon(const DaemonOptions& options) {
   if (options.print_config) fmt::print("{}", print_config(config));
   if (options.print_config) return 0;
   configure_log(config, config.log_json);
+  CUZK_TRY(check_preload(config));
   if (options.check_config) return check_files(config);
   CUZK_TRY_ASSIGN(const Machine machine, check_machine(config));
   CUZK_TRY_ASSIGN(std::unique_ptr<Daemon> daemon, Daemon::start(options, config, machine));

@@ -3,6 +3,7 @@
 #include <httplib.h>
 #include <poll.h>
 
+#include <charconv>
 #include <latch>
 #include <nlohmann/json.hpp>
 #include <semaphore>
@@ -106,6 +107,20 @@ void answer(httplib::Response& response, const nlohmann::json& report) {
   answer(response, 200, report.dump(1, ' ', false, nlohmann::json::error_handler_t::replace), "application/json");
 }
 
+// What ?limit= and ?offset= ask for.
+Result<engine::Page> page_of(const httplib::Request& request) {
+  constexpr size_t kRows = 100, kMostRows = 1000;
+  engine::Page page{.offset = 0, .limit = kRows};
+  for (const auto& [name, number] : {std::pair("offset", &page.offset), std::pair("limit", &page.limit)}) {
+    if (!request.has_param(name)) continue;
+    const std::string text = request.get_param_value(name);
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *number);
+    if (error != std::errc() || *end != '\0') return fail(Code::kUsage, "{} is no number", name);
+  }
+  page.limit = std::min(page.limit, kMostRows);
+  return page;
+}
+
 void serve(const Observer& observer, const httplib::Request& request, httplib::Response& response) {
   constexpr std::string_view kTrace = "/trace/";
   if (request.method != "GET" && request.method != "HEAD") {
@@ -118,7 +133,11 @@ void serve(const Observer& observer, const httplib::Request& request, httplib::R
         "default-src 'none'; connect-src 'self'; script-src 'unsafe-inline'; style-src 'unsafe-inline'");
     return answer(response, 200, kPanel, "text/html; charset=utf-8");
   }
-  if (request.path == "/status") return answer(response, status_report(observer.read()));
+  if (request.path == "/status") {
+    const Result<engine::Page> page = page_of(request);
+    return page ? answer(response, status_report(observer.read(*page)))
+                : answer(response, 400, page.error().message + "\n");
+  }
   if (request.path == "/metrics")
     return answer(response, 200, metrics_text(observer.read()), "text/plain; version=0.0.4; charset=utf-8");
   const Status ready = observer.ready();

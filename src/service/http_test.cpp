@@ -75,8 +75,8 @@ TEST_F(HttpTest, StatusHasTheDocumentedSchema) {
   const json status = get_json("/status");
   gate_.go.count_down();
 
-  EXPECT_EQ(keys(status), (std::set<std::string>{"uptime_secs", "memory", "synthesis", "pipelines", "gpu_workers",
-                                                 "allocations", "counters", "buffers"}));
+  EXPECT_EQ(keys(status), (std::set<std::string>{"uptime_secs", "memory", "synthesis", "pipelines", "pipelines_total",
+                                                 "gpu_workers", "allocations", "counters", "buffers"}));
   EXPECT_TRUE(status["uptime_secs"].is_number_float());
   const json& memory = status["memory"];
   EXPECT_GT(memory["used_bytes"], 0);
@@ -91,11 +91,13 @@ TEST_F(HttpTest, StatusHasTheDocumentedSchema) {
   EXPECT_EQ(status["counters"]["total_completed"], 1);
   EXPECT_EQ(status["counters"]["total_failed"], 2);
   EXPECT_EQ(status["counters"]["queue_depth"], 1);
+  EXPECT_EQ(status["counters"]["queue_places"], (json{{"low", 1}, {"normal", 1}, {"high", 1}, {"critical", 1}}));
   EXPECT_EQ(status["counters"]["completed_by_kind"],
             (json{{"porep-c2", 1}, {"snap-update", 0}, {"window-post", 0}, {"winning-post", 0}}));
   EXPECT_EQ(status["counters"]["failed_by_kind"]["window-post"], 1);
 
   ASSERT_EQ(status["pipelines"].size(), 5u);
+  EXPECT_EQ(status["pipelines_total"], 5);
   std::map<std::string, json> jobs;
   for (const json& pipeline : status["pipelines"]) {
     for (const char* key :
@@ -133,6 +135,40 @@ TEST_F(HttpTest, StatusHasTheDocumentedSchema) {
   }
 }
 
+TEST_F(HttpTest, Case68_PagesOfManyJobsAreSmall) {
+  constexpr size_t kJobs = 2000;  // each costs a look at all others
+  engine_->adjust(kJobs, 1h);
+  v1::SubmitProofResponse submitted;
+  ASSERT_TRUE(submit(request("held", "wait 5"), submitted).ok());
+  gate_.started.wait();
+  for (size_t i = 1; i <= kJobs; i++) {
+    ASSERT_TRUE(engine_->submit({.id = fmt::format("porep-1000-{}", i), .kind = "porep-c2", .parse = [] {
+                                   return std::make_shared<testing::CubicSource>(std::vector<uint64_t>{3});
+                                 }}));
+  }
+  std::chrono::duration<double> least = 1h;
+  for (int i = 0; i < 5; i++) {
+    const auto begin = std::chrono::steady_clock::now();
+    auto page = get("/status?offset=1500&limit=100");
+    least = std::min<std::chrono::duration<double>>(least, std::chrono::steady_clock::now() - begin);
+    ASSERT_TRUE(page && page->status == 200);
+    EXPECT_LT(page->body.size(), 64u << 10);
+    const json status = json::parse(page->body);
+    ASSERT_EQ(status["pipelines"].size(), 100u);
+    EXPECT_EQ(status["pipelines"][0]["job_id"], "porep-1000-1500");
+    EXPECT_EQ(status["pipelines_total"], kJobs + 1);
+  }
+  RecordProperty("seconds", fmt::format("{}", least.count()));
+  EXPECT_LT(least, 200ms);  // sanitizers included
+  EXPECT_EQ(get_json("/status")["pipelines"].size(), 100u) << "where nothing else is asked for";
+  EXPECT_EQ(get_json("/status?limit=5000")["pipelines"].size(), 1000u);
+  EXPECT_EQ(get_json("/status?offset=2001")["pipelines"].size(), 0u);
+  for (const char* bad : {"limit=", "limit=-1", "offset=1x", "offset=99999999999999999999"})
+    EXPECT_EQ(get(std::string("/status?") + bad)->status, 400) << bad;
+  engine_->abandon();
+  gate_.go.count_down();
+}
+
 TEST_F(HttpTest, MetricsAreThoseOfTheRpc) {
   auto response = get("/metrics");
   ASSERT_TRUE(response);
@@ -152,6 +188,10 @@ TEST_F(HttpTest, MetricsAreThoseOfTheRpc) {
 
 TEST_F(HttpTest, ReadyUntilItDrains) {
   EXPECT_EQ(get("/healthz")->status, 200);
+  observer_->set_starting(true);
+  EXPECT_EQ(get("/readyz")->status, 503);
+  EXPECT_EQ(get("/healthz")->status, 200);
+  observer_->set_starting(false);
   EXPECT_EQ(get("/readyz")->status, 200);
   ASSERT_TRUE(engine_->drain());
   auto response = get("/readyz");

@@ -200,6 +200,11 @@ constexpr Metric kMetrics[] = {
          out.add({{"proof_kind", kind}}, count.totals.cancelled);
        });
      }},
+    {{"cuzk_queue_places", "gauge", "priority", "Jobs of a class that the queue would still take."},
+     [](const Reading& r, Samples& out) {
+       for (size_t level = 0; level < engine::kPriorities; level++)
+         out.add({{"priority", engine::kPriorityNames[level]}}, r.engine.free_places[level]);
+     }},
     {{"cuzk_requests_refused_total", "counter", "code", "Requests that did not become jobs, by code of the error."},
      [](const Reading& r, Samples& out) {
        for (const auto& [code, count] : r.engine.refused) out.add({{"code", code_name(code)}}, count);

@@ -6,8 +6,8 @@
 
 namespace cuzk::service {
 
-Reading Observer::read() const {
-  Reading reading{.engine = engine_.snapshot()};
+Reading Observer::read(engine::Page jobs) const {
+  Reading reading{.engine = engine_.snapshot(jobs)};
   for (const engine::Snapshot::Device& device : reading.engine.devices) {
     auto info = std::find_if(gpus_.begin(), gpus_.end(), [&](const auto& gpu) { return gpu.uuid == device.name; });
     std::optional<Reading::Gpu>& gpu = reading.gpus.emplace_back();
@@ -23,7 +23,8 @@ Reading Observer::read() const {
 }
 
 Status Observer::ready() const {
-  const engine::Snapshot snapshot = engine_.snapshot();
+  if (starting_) return fail(Code::kUnavailable, "loading what srs.preload names");
+  const engine::Snapshot snapshot = engine_.snapshot(engine::kNoJobs);
   if (snapshot.draining) return fail(Code::kUnavailable, "shutting down");
   for (const auto& device : snapshot.devices) {
     if (!device.health.quarantined_until) return {};

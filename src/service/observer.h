@@ -1,6 +1,7 @@
 #pragma once
 // What the service says of itself. GetStatus, GetMetrics, /status and /metrics are forms of one reading.
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <optional>
@@ -36,9 +37,11 @@ class Observer {
                     FreeBytes free_bytes = gpu::free_bytes, const Journal* journal = nullptr)
       : engine_(engine), gpus_(std::move(gpus)), free_bytes_(std::move(free_bytes)), journal_(journal) {}
 
-  Reading read() const;
+  Reading read(engine::Page jobs = engine::kNoJobs) const;
   // Whether new jobs would be taken and have a device to run on; kUnavailable says why not.
   Status ready() const;
+  // While the service starts, it is not ready.
+  void set_starting(bool starting) { starting_ = starting; }
   // One job, as long as the engine knows it; kNotFound.
   Result<engine::Snapshot::Job> job(const std::string& id) const { return engine_.view(id); }
 
@@ -47,6 +50,7 @@ class Observer {
   const std::vector<gpu::DeviceInfo> gpus_;
   const FreeBytes free_bytes_;
   const Journal* const journal_;
+  std::atomic<bool> starting_ = false;
   const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
 };
 

@@ -108,7 +108,9 @@ json allocations(const Snapshot& snapshot) {
 }
 
 json counters(const Snapshot& snapshot) {
-  json completed = json::object(), failed = json::object();
+  json completed = json::object(), failed = json::object(), places = json::object();
+  for (size_t level = 0; level < engine::kPriorities; level++)
+    places[std::string(engine::kPriorityNames[level])] = snapshot.free_places[level];
   uint64_t waiting = 0;
   for (ProofKind kind : kKinds) {
     const std::string name(kind_name(kind));
@@ -122,7 +124,8 @@ json counters(const Snapshot& snapshot) {
           {"total_failed", snapshot.failed},
           {"completed_by_kind", std::move(completed)},
           {"failed_by_kind", std::move(failed)},
-          {"queue_depth", waiting}};
+          {"queue_depth", waiting},
+          {"queue_places", std::move(places)}};
 }
 
 uint64_t alive(const Snapshot& snapshot, engine::Class which) {
@@ -146,6 +149,7 @@ json status_report(const Reading& reading) {
             {"resident_bytes", reading.process.resident_bytes}}},
           {"synthesis", {{"max_concurrent", snapshot.partition_workers}, {"active", snapshot.synthesising}}},
           {"pipelines", std::move(pipelines)},
+          {"pipelines_total", snapshot.jobs_in_all},
           {"gpu_workers", gpu_workers(reading)},
           {"allocations", allocations(snapshot)},
           {"counters", counters(snapshot)},

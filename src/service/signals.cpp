@@ -17,6 +17,7 @@ sigset_t held() {
 void hold_signals() {
   const sigset_t set = held();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  signal(SIGHUP, SIG_DFL);
   signal(SIGPIPE, SIG_IGN);
 }
 

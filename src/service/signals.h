@@ -10,7 +10,7 @@ namespace cuzk::service {
 void hold_signals();
 // The next one that was held back; nullopt after `timeout`, where there is one.
 std::optional<int> next_signal(std::optional<std::chrono::milliseconds> timeout);
-// From now on SIGTERM and SIGINT end the process at once, and SIGHUP is ignored.
+// SIGTERM and SIGINT end the process at once, and SIGHUP is ignored, until they are held back again.
 void let_signals_through();
 
 }  // namespace cuzk::service

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The whole path at 2 KiB, through the programs: setup, prove, verify, and the daemon, against the reference."""
+import concurrent.futures
 import ctypes
 import hashlib
 import json
@@ -12,7 +13,7 @@ import time
 import unittest
 
 import points
-from harness import BIN, C1, DATA, Programs, development_params, reference
+from harness import BIN, C1, DATA, STATEMENTS, Programs, development_params, memory_cap, reference
 
 
 def sha256(path):
@@ -28,12 +29,9 @@ class TwoKiB(Programs):
     def setUpClass(cls):
         cls.shared = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.shared.cleanup)
-        cls.params = pathlib.Path(cls.shared.name) / "porep-2KiB.params"
-        cls.vk = pathlib.Path(cls.shared.name) / "porep-2KiB.vk"
+        cls.params, cls.vk = development_params("porep", anew=True)
 
     def test_1_setup_is_the_reference_byte_for_byte(self):
-        secrets = DATA / "reference/params-porep-2KiB.json"
-        self.tool("setup", "porep", "--sector-size", "2KiB", "--secrets", secrets, "--out", self.params, "--vk", self.vk)
         wanted = reference("params")
         self.assertEqual(self.params.stat().st_size, wanted["params"]["bytes"])
         self.assertEqual(sha256(self.params), wanted["params"]["sha256"])
@@ -49,63 +47,74 @@ class TwoKiB(Programs):
         self.assertEqual(made["proof"], wanted["proof"])
         self.assertTrue(self.tool("verify", "--c1", C1, "--vk", self.vk, "--proof", proof)["valid"])
 
-    def test_3_daemon(self):
-        process, address = self.daemon(f'[srs]\nparam_cache = "{self.shared.name}"\n[srs.files]\n"porep-2KiB" = "{self.params}"\n')
-        proof = self.folder / "proof"
-        made = self.tool("prove", "--daemon", address, "--c1", C1, "--request-id", "porep-1000-283691", "--out", proof)
-        self.assertEqual((made["status"], made["job_id"]), ("COMPLETED", "porep-1000-283691"))
-        self.assertTrue(self.tool("verify", "--c1", C1, "--vk", self.vk, "--proof", proof)["valid"])
-        self.assertNotEqual(proof.read_bytes().hex(), reference("proof")["proof"], "blinded anew")
-        status = self.tool("status", "--daemon", address)
-        self.assertEqual(status["total_proofs_completed"], "1")
-        self.assertEqual(status["loaded_srs"][0]["circuit_id"], "porep-2KiB")
-        # The same request again is answered from memory.
-        self.assertEqual(self.tool("prove", "--daemon", address, "--c1", C1, "--request-id", "porep-1000-283691", "--out", proof)["proof"],
-                         made["proof"])
-        self.assertTrue((pathlib.Path(self.shared.name) / "porep-2KiB.circuit").exists())
-        self.assertRegex(self.stop(process), re.compile("stopped"))
-
-    def test_4_every_kind_through_one_daemon(self):
-        statements = {
-            "porep": ("--c1", C1),
-            "winning": ("--post", DATA / "sectors/2KiB/winning.json"),
-            "window": ("--post", DATA / "sectors/2KiB-v1.0/window.json"),
-            "update": ("--update", DATA / "sectors/2KiB/update.json"),
-        }
+    def test_3_case_10_every_kind_at_once_within_its_memory(self):
+        size = 1536 << 20
+        before, cgroup = memory_cap(size)
         made = {kind: development_params(kind) for kind in ("winning", "window", "update")}
         vks = {"porep": self.vk, **{kind: vk for kind, (_, vk) in made.items()}}
         files = "".join(f'"{kind}-2KiB" = "{params}"\n' for kind, (params, _) in made.items())
-        process, address = self.daemon(f'[srs]\nparam_cache = "{self.shared.name}"\n[srs.files]\n"porep-2KiB" = "{self.params}"\n{files}')
-        for kind, statement in statements.items():
-            proof = self.folder / f"{kind}.proof"
-            self.assertEqual(self.tool("prove", "--daemon", address, *statement, "--out", proof)["status"], "COMPLETED", kind)
+        budget = "auto" if cgroup else f"{size >> 20}MiB"
+        process, address = self.daemon(f'[memory]\ntotal_budget = "{budget}"\n[synthesis]\npartition_workers = 15\n[srs]\n'
+                                       f'param_cache = "{self.shared.name}"\n[srs.files]\n"porep-2KiB" = "{self.params}"\n{files}',
+                                       before=before)
+        jobs = [f"{kind}-1000-{i}" for kind, count in (("porep", 2), ("update", 1), ("winning", 2), ("window", 10)) for i in range(count)]
+
+        def prove(name):
+            return self.tool("prove", "--daemon", address, *STATEMENTS[name.split("-")[0]], "--request-id", name, "--out",
+                             self.folder / name)
+        with concurrent.futures.ThreadPoolExecutor(len(jobs)) as clients:
+            answers = dict(zip(jobs, clients.map(prove, jobs)))
+        for name, answer in answers.items():
+            self.assertEqual((answer["status"], answer["job_id"]), ("COMPLETED", name), answer)
+        for kind, statement in STATEMENTS.items():
+            proof = self.folder / f"{kind}-1000-0"
             self.assertTrue(self.tool("verify", *statement, "--vk", vks[kind], "--proof", proof)["valid"], kind)
             points.check_proof(self, proof.read_bytes(), partitions=1)
+        self.assertNotEqual(answers["porep-1000-0"]["proof"], answers["porep-1000-1"]["proof"], "blinded anew")
         # As requests bring them: raw vanilla proofs and numbers.
         window = json.loads((DATA / "sectors/2KiB-v1.0/window.json").read_text())
         raw = ("--kind", "window", "--vanilla", DATA / "sectors/2KiB-v1.0/window-559289.vanilla", "--randomness",
                window["randomness"], "--registered-proof", 10)
-        self.assertTrue(self.tool("verify", *raw, "--vk", vks["window"], "--proof", self.folder / "window.proof")["valid"])
-        self.assertEqual(self.tool("status", "--daemon", address)["total_proofs_completed"], "4")
-        self.stop(process)
+        self.assertTrue(self.tool("verify", *raw, "--vk", vks["window"], "--proof", self.folder / "window-1000-0")["valid"])
+        # The same request again is answered from memory.
+        self.assertEqual(prove("porep-1000-0")["proof"], answers["porep-1000-0"]["proof"])
+        status = self.tool("status", "--daemon", address)
+        self.assertEqual(status["total_proofs_completed"], str(len(jobs)))
+        self.assertIn("porep-2KiB", [srs["circuit_id"] for srs in status["loaded_srs"]])
+        self.assertTrue((pathlib.Path(self.shared.name) / "porep-2KiB.circuit").exists())
+        memory = dict(re.findall(r"(\w+):\s+(\d+) kB", pathlib.Path(f"/proc/{process.pid}/status").read_text()))
+        print(f"{' '.join(before)}: peak {int(memory['VmHWM']) >> 10} MiB, of it {int(memory['RssAnon']) >> 10} MiB anonymous now", flush=True)
+        log = self.stop(process)
+        self.assertIn("cgroup v2 memory.max" if cgroup else "the configuration", re.search("host memory: .*", log)[0])
+        self.assertIn("stopped", log)
 
-    def test_5_a_winning_post_goes_before_poreps(self):
-        winning, _ = development_params("winning")
-        process, address = self.daemon(f'[srs]\nparam_cache = "{self.shared.name}"\n[srs.files]\n"porep-2KiB" = "{self.params}"\n'
-                                       f'"winning-2KiB" = "{winning}"\n')
+    def test_4_case_1_2_8_31_posts_go_before_poreps(self):
+        files = "".join(f'"{kind}-2KiB" = "{development_params(kind)[0]}"\n' for kind in ("winning", "window"))
+        process, address = self.daemon(f'[srs]\nparam_cache = "{self.shared.name}"\npreload = ["winning-2KiB", "window-2KiB"]\n'
+                                       f'[srs.files]\n"porep-2KiB" = "{self.params}"\n{files}')
+        status = self.tool("status", "--daemon", address)
+        self.assertEqual({srs["circuit_id"] for srs in status["loaded_srs"]}, {"winning-2KiB", "window-2KiB"}, "before it is ready")
 
-        def seconds(name):
+        def start(kind, name):
+            prove = subprocess.Popen([BIN / "cuzk", "prove", "--daemon", address, *STATEMENTS[kind], "--request-id", name, "--out",
+                                      self.folder / name], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            self.addCleanup(lambda: (prove.kill(), prove.wait()))
+            return prove
+
+        def seconds(kind, name):
             begin = time.monotonic()
-            answer = self.tool("prove", "--daemon", address, "--post", DATA / "sectors/2KiB/winning.json", "--request-id", name,
-                               "--out", self.folder / "winning.proof")
+            answer = self.tool("prove", "--daemon", address, *STATEMENTS[kind], "--request-id", name, "--out", self.folder / name)
+            spent = time.monotonic() - begin
             self.assertEqual(answer["status"], "COMPLETED")
-            return time.monotonic() - begin
+            self.assertLess(int(answer["queue_wait_ms"]), 1000, name)
+            parts = sum(int(answer[part]) for part in ("queue_wait_ms", "srs_load_ms", "synthesis_ms", "gpu_compute_ms"))
+            self.assertAlmostEqual(parts, int(answer["total_ms"]), delta=0.05 * int(answer["total_ms"]) + 100)
+            return spent
 
-        seconds("warm")  # reads the parameters
-        alone = min(seconds(f"alone-{i}") for i in range(2))
-        poreps = [subprocess.Popen([BIN / "cuzk", "prove", "--daemon", address, "--c1", C1, "--request-id", f"porep-{i}", "--out",
-                                    self.folder / f"{i}.proof"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for i in range(4)]
-        self.addCleanup(lambda: [(porep.kill(), porep.wait()) for porep in poreps])
+        alone = {kind: [seconds(kind, f"{kind}-alone-{i}") for i in range(2)] for kind in ("winning", "window")}
+        first, second = alone["winning"]
+        self.assertLess(first, 1.2 * second + 0.5, "parameters are there from the start")
+        poreps = [start("porep", f"porep-{i}") for i in range(4)]
 
         def under_way():
             queues = self.tool("status", "--daemon", address)["queues"]
@@ -114,11 +123,19 @@ class TwoKiB(Programs):
         deadline = time.monotonic() + 60
         while not under_way():
             self.assertLess(time.monotonic(), deadline)
-        busy = [seconds(f"busy-{i}") for i in range(3)]
-        print(f"winning PoSt: {alone:.2f} s alone, {', '.join(f'{t:.2f}' for t in busy)} s beside PoReps", flush=True)
+        busy = {kind: [seconds(kind, f"{kind}-busy-{i}") for i in range(2)] for kind in ("window", "winning")}
+        windows = [start("window", f"window-beside-{i}") for i in range(4)]
+        busy["winning"].append(seconds("winning", "winning-beside-windows"))
         self.assertTrue(under_way(), "the PoReps were there all the time")
-        # A piece of work that has begun is finished first.
-        self.assertLess(max(busy), max(2, 1.5 * alone + 0.5))
+        for kind, times in busy.items():
+            least = min(alone[kind])
+            print(f"{kind} PoSt: {least:.2f} s alone, {', '.join(f'{t:.2f}' for t in times)} s beside PoReps", flush=True)
+            # A piece of work that has begun is finished first.
+            self.assertLess(max(times), max(2, 1.5 * least + 0.5))
+        for prove in (*windows, poreps[0]):
+            self.assertEqual(prove.wait(timeout=600), 0)
+        self.assertIsNone(poreps[3].poll())
+        self.assertTrue(self.tool("verify", "--c1", C1, "--vk", self.vk, "--proof", self.folder / "porep-0")["valid"], "it stood still at times")
         process.kill()
 
 

@@ -192,6 +192,8 @@ class Daemon(Programs):
         for extra in ([], ["--check-config"]):
             self.assertIn(f"{bad}:4: unknown key 'daemon.log'", self.fault(2, "--config", bad, *extra, program="cuzk-daemon"))
         self.fault(3, "--config", self.folder / "absent", program="cuzk-daemon")
+        early = self.write("early.toml", f'[srs]\npreload = ["winning-2KiB"]\nfiles = {{ "winning-2KiB" = "{self.folder}/absent" }}\n')
+        self.assertIn(f"srs.preload: winning-2KiB: there is no '{self.folder}/absent'", self.fault(3, "--config", early, program="cuzk-daemon"))
 
     def test_life(self):
         process, address = self.daemon()
@@ -255,7 +257,7 @@ class Daemon(Programs):
         self.assertIn(f"journal '{damaged}': file is not a database; move the file away", message)
         self.assertEqual(damaged.read_bytes(), b"x" * 20000, "it is evidence")
         process, _ = self.daemon()
-        self.assertIn("another process uses it", self.fault(4, "--config", config(f'path = "{self.folder}/journal.db"'), program="cuzk-daemon"))
+        self.assertIn("another process uses it", self.fault(4, "--config", config(f'path = "{self.folder}/cuzk.db"'), program="cuzk-daemon"))
         self.stop(process)
         process, _ = self.daemon(f'[journal]\nenabled = false\npath = "{damaged}"\n')
         self.stop(process)

@@ -1,9 +1,9 @@
 // A client that keeps many calls open at a time, for the tests of the daemon. Usage: rpc_client ADDRESS
 //
 // Reads a command a line from stdin, its words parted by tabs, and runs each on a thread of its own:
-//   submit TAG FILE | prove TAG FILE   FILE holds a SubmitProofRequest
+//   submit TAG FILE | prove TAG FILE [MS]   FILE holds a SubmitProofRequest; the call has so much time
 //   await TAG ID MS | cancel TAG ID
-//   drop TAG                           the client of that call goes away
+//   drop TAG                                the client of that call goes away
 // Writes a JSON object a line when a call has ended: tag, code (of gRPC), message, and status, error and proof (hex) of
 // what was answered.
 
@@ -38,6 +38,8 @@ class Client {
     if (what == "drop") return contexts_.at(tag)->TryCancel();
     auto context = std::make_shared<grpc::ClientContext>();
     context->set_wait_for_ready(true);
+    if (what == "prove" && words.size() > 3)
+      context->set_deadline(std::chrono::system_clock::now() + std::chrono::milliseconds(std::stoull(words[3])));
     contexts_[tag] = context;
     threads_.emplace_back([this, words, context] {
       nlohmann::json answer = call(words, *context);
