@@ -44,7 +44,8 @@ const char* cuzk_version(void);
 const char* cuzk_code_name(int code);
 
 /* Where lines of the log go, for the whole process; NULL, the state at first: nowhere. `level` is 0 (trace) to 4
- * (error), `line` ends with a NUL. Called from threads of the library, one at a time; it must not call the library.
+ * (error), logging.level of the engine made last the least of them; `line` ends with a NUL. Called from threads of the
+ * library, one at a time; it must not call the library.
  * When cuzk_log_to returns, what was set before is not called any more. */
 typedef void (*cuzk_log_function)(void* context, int level, const char* line);
 void cuzk_log_to(cuzk_log_function function, void* context);

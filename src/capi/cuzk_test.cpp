@@ -75,6 +75,17 @@ TEST(CInterface, RefusesRequestsThatAreNone) {
   EXPECT_EQ(job, nullptr);
 }
 
+TEST(CInterface, TakesRequestsWithNothingInThem) {
+  Engine engine;
+  for (int kind : {CUZK_POREP, CUZK_UPDATE, CUZK_WINDOW_POST, CUZK_WINNING_POST}) {
+    cuzk_request request{};
+    request.size = sizeof request;
+    request.kind = kind;
+    cuzk_error error;
+    EXPECT_EQ(prove(engine.engine, request, &error), CUZK_INVALID_INPUT) << error.message;
+  }
+}
+
 TEST(CInterface, AnswersFailedJobsOfManyThreads) {
   Engine engine;
   std::vector<std::jthread> threads;

@@ -91,6 +91,8 @@ Result<std::vector<Sample>> prove_many(const std::string& address, const filecoi
       const Stopwatch watch;
       Result<nlohmann::json> answer = context.remote.prove(address, "", request);
       const double seconds = watch.seconds();
+      if (!answer && answer.error().code == Code::kResourceExhausted)
+        answer = nlohmann::json{{"status", "REFUSED"}, {"error_message", answer.error().message}};
       std::lock_guard lock(mutex);
       if (!answer) {
         if (!error) error = std::move(answer).error();
@@ -185,7 +187,7 @@ Result<Report> measure_own(const Settings& settings, const Load& load, Context& 
   Result<Report> report = measure(daemon->address(), load, context);
   if (report) {
     CUZK_TRY(daemon->stop());
-  } else if (report.error().code == Code::kUnavailable && daemon->ends(kDying)) {
+  } else if (daemon->ends(kDying)) {
     return fail(Code::kUnavailable, "the daemon {}", daemon->cause_of_death());
   }
   return report;

@@ -112,6 +112,7 @@ struct BenchOptions {
 // Proofs of a made-up sector through the engine, with parameters from a file or development parameters made on the
 // device; every proof is verified.
 Result<int> bench_devices(const BenchOptions& options, Context& context);
+// The same proof again and again; where a daemon of its own dies, that is reported and the next setting is tried.
 Result<int> bench_daemons(const BenchOptions& options, Context& context);
 Result<int> bench(const BenchOptions& options, Context& context);
 
