@@ -57,9 +57,8 @@ Result<std::unique_ptr<HttpServer>> serve_pages(const Observer& observer, const 
 Status check_preload(const Config& config) {
   for (const std::string& name : config.preload) {
     CUZK_TRY_ASSIGN(const NamedCircuit circuit, find_circuit(name));
-    CUZK_TRY_ASSIGN(const std::filesystem::path path, locate_params(config, circuit.id));
-    if (!std::filesystem::exists(path))
-      return fail(Code::kNotFound, "srs.preload: {}: there is no '{}'", name, path.string());
+    if (auto path = locate_params(config, circuit.id); !path)
+      return tl::unexpected(std::move(path).error().within("srs.preload"));
   }
   return {};
 }
