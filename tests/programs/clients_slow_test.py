@@ -172,7 +172,7 @@ class Balancer(Clients):
         for name, (port, pages) in zip(("one", "two"), ports):
             config, count = re.subn(rf"(server {name}) \S+ port \d+", rf"\1 127.0.0.1:{port} port {pages}", config)
             self.assertEqual(count, 1)
-        proxy = subprocess.Popen(["haproxy", "-db", "-f", self.write("haproxy.cfg", config)], stderr=subprocess.DEVNULL)
+        proxy = subprocess.Popen(["/usr/sbin/haproxy", "-db", "-f", self.write("haproxy.cfg", config)], stderr=subprocess.DEVNULL)
         self.addCleanup(lambda: (proxy.kill(), proxy.wait()))
         calls = self.connect(front)
         too_much = calls.call("prove", self.message(request("porep", "padded", c1=b" " * (128 << 20))))

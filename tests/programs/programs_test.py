@@ -193,7 +193,7 @@ class Daemon(Programs):
             self.assertIn(f"{bad}:4: unknown key 'daemon.log'", self.fault(2, "--config", bad, *extra, program="cuzk-daemon"))
         self.fault(3, "--config", self.folder / "absent", program="cuzk-daemon")
         early = self.write("early.toml", f'[srs]\npreload = ["winning-2KiB"]\nfiles = {{ "winning-2KiB" = "{self.folder}/absent" }}\n')
-        self.assertIn(f"srs.preload: winning-2KiB: there is no '{self.folder}/absent'", self.fault(3, "--config", early, program="cuzk-daemon"))
+        self.assertIn(f"srs.preload: the parameters of winning-2KiB are not there: {self.folder}/absent", self.fault(3, "--config", early, program="cuzk-daemon"))
 
     def test_life(self):
         process, address = self.daemon()
