@@ -27,15 +27,16 @@ std::string in_line(std::string_view text) {
   return line;
 }
 
-std::string line_of(std::string_view message, Fields fields, bool json) {
-  std::string line = json ? in_json(message) : std::string(message);
+std::string text_of(Fields fields, bool json) {
+  std::string line;
   for (const auto& [name, value] : fields) {
     const auto* number = std::get_if<uint64_t>(&value);
-    const std::string_view text = number ? std::string_view() : std::get<std::string_view>(value);
+    const auto* text = std::get_if<std::string_view>(&value);
+    if (!number && (!text || text->empty())) continue;
     if (json) {
-      line += fmt::format(R"(,"{}":{})", name, number ? std::to_string(*number) : in_json(text));
+      line += fmt::format(R"(,"{}":{})", name, number ? std::to_string(*number) : in_json(*text));
     } else {
-      line += fmt::format(" {}={}", name, number ? std::to_string(*number) : "'" + in_line(text) + "'");
+      line += fmt::format(" {}={}", name, number ? std::to_string(*number) : "'" + in_line(*text) + "'");
     }
   }
   return line;
@@ -53,12 +54,14 @@ std::string_view level_name(Level level) {
   return kNames[static_cast<size_t>(level)];
 }
 
-void configure(Level level, bool json) {
+void configure(Level level, bool json, Fields everywhere) {
   as_json = json;
   logger().set_level(static_cast<spdlog::level::level_enum>(level));
-  logger().set_pattern(
-      json ? R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l","message":%v})" : "%Y-%m-%dT%H:%M:%S.%eZ %^%l%$ %v",
-      spdlog::pattern_time_type::utc);
+  std::string constant;
+  for (char c : text_of(everywhere, true)) constant += c == '%' ? "%%" : std::string(1, c);
+  logger().set_pattern(json ? R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l","message":%v)" + constant + "}"
+                            : "%Y-%m-%dT%H:%M:%S.%eZ %^%l%$ %v",
+                       spdlog::pattern_time_type::utc);
 }
 
 void write(Level level, std::string_view message, Fields fields) {
@@ -66,10 +69,11 @@ void write(Level level, std::string_view message, Fields fields) {
   if (!logger().should_log(rank)) return;
   {
     std::lock_guard lock(redirection_mutex);
-    if (redirection && *redirection) (*redirection)(level, line_of(message, fields, false));
+    if (redirection && *redirection) (*redirection)(level, std::string(message) + text_of(fields, false));
     if (redirection) return;
   }
-  logger().log(rank, "{}", line_of(message, fields, as_json));
+  const bool json = as_json;
+  logger().log(rank, "{}{}", json ? in_json(message) : std::string(message), text_of(fields, json));
 }
 
 void redirect(Sink sink) {

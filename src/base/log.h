@@ -15,12 +15,13 @@ enum class Level { kTrace, kDebug, kInfo, kWarn, kError };
 std::string_view level_name(Level level);  // "trace", "debug", "info", "warn", "error"
 
 // What a line is about, for who filters: keys of the JSON object, or NAME=VALUE after the text. Names are plain words;
-// values may come from outside.
-using Value = std::variant<uint64_t, std::string_view>;
+// values may come from outside. What has no value, or an empty one, is left out.
+using Value = std::variant<std::monostate, uint64_t, std::string_view>;
 using Fields = std::initializer_list<std::pair<std::string_view, Value>>;
 
-// Lines go to stderr, as text or as one JSON object a line. May be called again at any time.
-void configure(Level level, bool json);
+// Lines go to stderr, as text or as one JSON object a line; `everywhere` is in each object. May be called again at any
+// time.
+void configure(Level level, bool json, Fields everywhere = {});
 void write(Level level, std::string_view message, Fields fields = {});
 
 // From now on lines go there as text without time and level, from any thread, one at a time; an empty sink drops them.

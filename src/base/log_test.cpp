@@ -57,14 +57,17 @@ TEST(Log, GoesWhereItIsRedirectedTo) {
 TEST(Log, FieldsAreKeysOrFollowTheText) {
   const auto lines = [](bool json) {
     ::testing::internal::CaptureStderr();
-    log::configure(log::Level::kInfo, json);
-    log::warn({{"job", "a \"b\"\n\xff"}, {"partition", uint64_t{7}}}, "failed {}", 1);
+    log::configure(log::Level::kInfo, json, {{"host", "100%v \"h\""}});
+    log::warn({{"job", "a \"b\"\n\xff"}, {"partition", uint64_t{7}}, {"device", ""}, {"code", log::Value()}},
+              "failed {}", 1);
     return ::testing::internal::GetCapturedStderr();
   };
   const auto object = nlohmann::json::parse(lines(true));
   EXPECT_EQ(object["message"], "failed 1");
   EXPECT_EQ(object["job"], "a \"b\"\n\uFFFD");
   EXPECT_EQ(object["partition"], 7);
+  EXPECT_EQ(object["host"], "100%v \"h\"");
+  EXPECT_FALSE(object.contains("device") || object.contains("code"));
   EXPECT_TRUE(lines(false).ends_with("failed 1 job='a \"b\"?\xff' partition=7\n"));
 }
 

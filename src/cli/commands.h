@@ -6,7 +6,16 @@
 #include "cli/cli.h"
 #include "cli/context.h"
 
+namespace CLI {
+class App;
+}
+
 namespace cuzk::cli {
+
+// What --version prints.
+std::string version_of(std::string_view program);
+// Parses and, where the arguments are good, calls `action`; prints help and errors.
+int parse_and_run(CLI::App& app, int argc, const char* const* argv, const std::function<Result<int>()>& action);
 
 // A circuit by its kind and sector size.
 struct CircuitOptions {

@@ -1,4 +1,4 @@
-// The only file that includes CLI11, which costs 9 s to compile.
+// With daemon.cpp the only file that includes CLI11, which costs 9 s to compile.
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -13,10 +13,6 @@ namespace {
 constexpr const char* kExitCodes =
     "Exit codes: 0 done, 1 a negative answer, 2 bad usage, 3 a bad input, 4 anything else.";
 
-std::string version_of(std::string_view program) {
-  return fmt::format("{} {}, {} kernels", program, CUZK_VERSION, kernels().name);
-}
-
 // Turns "2KiB" into "2048" before CLI11 reads the number.
 CLI::Validator size_text() {
   return CLI::Validator(
@@ -27,19 +23,6 @@ CLI::Validator size_text() {
         return {};
       },
       "");
-}
-
-// Parses and, where the arguments are good, calls `action`; prints help and errors.
-int parse_and_run(CLI::App& app, int argc, const char* const* argv, const std::function<Result<int>()>& action) {
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : exit_code(Code::kUsage);
-  }
-  Result<int> done = action();
-  if (done) return *done;
-  fmt::print(stderr, "{}: {}: {}\n", app.get_name(), code_name(done.error().code), done.error().message);
-  return exit_code(done.error().code);
 }
 
 class Tool {
@@ -277,32 +260,5 @@ class Tool {
 }  // namespace
 
 int run_tool(int argc, const char* const* argv, const Remote& remote) { return Tool(remote).run(argc, argv); }
-
-int run_daemon(int argc, const char* const* argv, const std::string& settings,
-               const std::function<Result<int>(const DaemonArguments&)>& serve) {
-  DaemonArguments arguments;
-  CLI::App app("Serves Groth16 proofs of Filecoin sectors over gRPC (cuzk.v1.ProvingEngine)", "cuzk-daemon");
-  app.set_version_flag("--version", [] { return version_of("cuzk-daemon"); });
-  app.add_option("-c,--config", arguments.config, "TOML file; default: /data/zk/cuzk.toml where it exists");
-  app.add_option("-l,--listen", arguments.listen,
-                 "Listen here and not where the configuration says: unix:///path or host:port");
-  std::map<std::string, log::Level> levels;
-  for (log::Level level :
-       {log::Level::kTrace, log::Level::kDebug, log::Level::kInfo, log::Level::kWarn, log::Level::kError})
-    levels.emplace(log::level_name(level), level);
-  std::string level;
-  app.add_option("--log-level", level, "In place of logging.level")->check(CLI::IsMember(levels));
-  app.add_flag("--check-config", arguments.check_config,
-               "Read the configuration and the files that it names, report their faults and stop");
-  app.add_flag("--print-config", arguments.print_config,
-               "Print the whole configuration, defaults included, as a file, and stop");
-  app.footer("Settings:\n" + settings +
-             "\nSIGTERM and SIGINT finish the running jobs and stop; a second signal stops at once. SIGHUP reads the "
-             "configuration again.");
-  return parse_and_run(app, argc, argv, [&] {
-    if (!level.empty()) arguments.log_level = levels.at(level);
-    return serve(arguments);
-  });
-}
 
 }  // namespace cuzk::cli

@@ -41,11 +41,22 @@ uint64_t result_bytes(const Job& job) {
          kStagesOfPartition * job.partitions * sizeof(Span) + (job.error ? job.error->message.size() : 0);
 }
 
+std::pair<std::string_view, log::Value> partition_field(uint32_t partition) {
+  return {"partition", partition == kWholeJob ? log::Value() : log::Value(uint64_t{partition})};
+}
+
 void log_end(const Job& job) {
   auto in_seconds = [](Clock::duration time) { return std::chrono::duration<double>(time).count(); };
   if (job.error) {
-    log::warn({{"job", job.id}, {"kind", job.kind}, {"code", code_name(job.error->code)}}, "job failed: {}",
-              printable(job.error->message));
+    const Origin origin = job.origin.value_or(Origin{});
+    log::warn({{"job", job.id},
+               {"kind", job.kind},
+               {"code", code_name(job.error->code)},
+               {"stage", job.origin ? kStageNames[static_cast<size_t>(origin.stage)] : ""},
+               partition_field(origin.partition),
+               {"attempt", job.origin ? log::Value(uint64_t{origin.attempt}) : log::Value()},
+               {"device", origin.device}},
+              "job failed: {}", printable(job.error->message));
     return;
   }
   std::string stages;
@@ -98,8 +109,9 @@ std::optional<Outcome> Engine::await(const Ticket& ticket, std::optional<Clock::
   } else if (!changed_.wait_for(lock, *timeout, ended)) {
     return std::nullopt;
   }
-  return Outcome{job.state, job.state == State::kCompleted ? job.proof : Bytes{}, job.error, job.times,
-                 job.ended - job.submitted};
+  return Outcome{
+      job.state, job.state == State::kCompleted ? job.proof : Bytes{}, job.error, job.times, job.ended - job.submitted,
+      job.origin};
 }
 
 void Engine::adopt(Ended ended) {
@@ -256,6 +268,8 @@ Snapshot Engine::snapshot(Page page) {
   for (size_t level = 0; level < kPriorities; level++)
     snapshot.free_places[level] = scheduler_.free_places(static_cast<Priority>(level));
   snapshot.refused = refused_;
+  snapshot.overdue = overdue_;
+  snapshot.stale_reports = scheduler_.stale_reports();
   snapshot.draining = scheduler_.draining();
   return snapshot;
 }
@@ -399,6 +413,7 @@ void Engine::conclude(const Decision& decision) {
   Job& job = *ended;
   job.state = decision.state;
   job.error = decision.error;
+  job.origin = decision.origin;
   job.ended = options_.now();
   job.statement.reset();  // stages in progress have their own
   job.parse = {};
@@ -430,6 +445,27 @@ void Engine::note_load(size_t circuit, Stage stage, Clock::duration spent, const
   log::warn({{"circuit", scheduler_.name(circuit)}, {"code", code_name(loaded.error().code)}}, "load failed: {}",
             loaded.error().message);
   if (auto known = preloads_.find(circuit); known != preloads_.end()) known->second.error = loaded.error();
+}
+
+void Engine::note_overdue(const Decision& decision) {
+  const Origin& origin = *decision.origin;
+  const auto work = works_.find({decision.job, decision.partition});
+  const auto job = open_.find(decision.job);
+  const bool of_circuit = decision.job == 0;
+  log::warn(
+      {{"job", work != works_.end() ? work->second->job->id
+               : job != open_.end() ? job->second->id
+                                    : ""},
+       {"circuit", of_circuit ? std::string_view(scheduler_.name(decision.circuit)) : ""},
+       {"stage", kStageNames[static_cast<size_t>(origin.stage)]},
+       partition_field(origin.partition),
+       {"device", origin.device}},
+      "a stage takes longer than {:g} s and is given up; it cannot be stopped, and what it holds stays held until "
+      "it ends",
+      std::chrono::duration<double>(options_.policy.stage_limit).count());
+  overdue_[static_cast<size_t>(origin.stage)]++;
+  if (auto known = preloads_.find(decision.circuit); of_circuit && known != preloads_.end())
+    known->second.error = Error{Code::kDeadline, "its load takes too long and is given up"};
 }
 
 void Engine::keep_result(std::shared_ptr<Job> job) {

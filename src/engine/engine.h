@@ -83,6 +83,8 @@ struct Snapshot {
   std::map<Code, uint64_t> refused;  // by submit(), since the start
   // In the queue, for jobs of each class.
   std::array<size_t, kPriorities> free_places{};
+  std::array<uint64_t, kStages> overdue{};  // stages that were given up, since the start
+  uint64_t stale_reports = 0;               // of them, those that have ended
   bool draining = false;
 };
 
@@ -185,6 +187,7 @@ class Engine {
   void conclude(const Decision& decision);
   Result<Memory> reserve(const Decision& decision);
   void note_load(size_t circuit, Stage stage, Clock::duration spent, const Status& loaded);
+  void note_overdue(const Decision& decision);
   void keep_result(std::shared_ptr<Job> job);
   void forget_old_results();
 
@@ -251,6 +254,7 @@ class Engine {
   Clock::duration result_ttl_;
   std::map<std::string, Totals> totals_;  // by kind of job
   std::map<Code, uint64_t> refused_;
+  std::array<uint64_t, kStages> overdue_{};
   std::vector<std::map<Code, uint64_t>> device_failures_;
   bool shutting_down_ = false, stopping_ = false;
   std::vector<std::jthread> threads_;

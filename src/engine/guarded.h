@@ -17,6 +17,8 @@ Result<T> guarded(const std::function<Result<T>()>& body) {
     return fail(Code::kResourceExhausted, "out of memory");
   } catch (const std::exception& exception) {
     return fail(Code::kInternal, "unexpected failure: {}", exception.what());
+  } catch (...) {
+    return fail(Code::kInternal, "unexpected failure of an unknown kind");
   }
 }
 

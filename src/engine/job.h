@@ -30,6 +30,16 @@ inline constexpr size_t kStages = 8;
 inline constexpr std::array<std::string_view, kStages> kStageNames = {"parse",      "wait",  "circuit", "params",
                                                                       "synthesise", "start", "finish",  "verify"};
 
+inline constexpr uint32_t kWholeJob = UINT32_MAX;
+
+// Where an error came up.
+struct Origin {
+  Stage stage;
+  uint32_t partition = kWholeJob;
+  unsigned attempt = 1;
+  std::string device = {};  // its name; empty before the device stage
+};
+
 // Time spent by stage, summed over partitions; stages of several partitions may overlap.
 struct StageTimes {
   std::array<Clock::duration, kStages> spent{};
@@ -67,7 +77,8 @@ struct Outcome {
   Bytes proof;                 // kCompleted only: 192 bytes a partition, in order, all of them verified
   std::optional<Error> error;  // the other two
   StageTimes times;
-  Clock::duration total{};  // from submission to the end
+  Clock::duration total{};            // from submission to the end
+  std::optional<Origin> origin = {};  // of the error, where it came up in a stage of this process
 };
 
 // A job that ended in an earlier process.

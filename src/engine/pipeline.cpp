@@ -33,6 +33,7 @@ void Engine::carry_out(const Decision& decision) {
     case Kind::kStart: return post_stage(decision, &Engine::start, &Scheduler::started);
     case Kind::kFinish: return post_stage(decision, &Engine::finish, &Scheduler::finished);
     case Kind::kDrop: return post([this, decision] { drop(decision.id()); });
+    case Kind::kOverdue: return note_overdue(decision);
     case Kind::kEnd: return conclude(decision);
   }
 }

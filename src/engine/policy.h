@@ -66,6 +66,8 @@ struct Policy {
   unsigned attempts = 2;                                 // of one partition before its job fails
   unsigned device_failures = 2;                          // in a row, before a device gets no work for a while
   Clock::duration quarantine = std::chrono::minutes(1);  // doubled each time, up to 64 times this
+  // A stage that takes longer is given up; 0: none is.
+  Clock::duration stage_limit = std::chrono::hours(1);
 
   // A job goes before those of the next lower class that came up to so much earlier (Scheduler).
   Clock::duration ageing = std::chrono::hours(1);

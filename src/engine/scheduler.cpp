@@ -73,16 +73,18 @@ void Scheduler::parsed(JobId id, Result<Parsed> parsed, Time now) {
   Job* job = find(id);
   if (!job) return;
   job->parsing = false;
+  ended_late(job->watch, kNoDevice);
   parsers_.give(job->spec.priority, 1);
   if (!is_final(job->state)) {
     if (!parsed) {
-      conclude(*job, State::kFailed, std::move(parsed).error());
+      conclude(*job, State::kFailed, std::move(parsed).error(), Origin{Stage::kParse});
     } else {
       job->circuit = parsed->circuit;
       job->partitions.resize(parsed->partitions);
       job->at(Step::kWaiting) = parsed->partitions;
       job->state = State::kWaiting;
-      if (auto never = never_fits(job->circuit, job->spec.priority)) conclude(*job, State::kFailed, std::move(never));
+      if (auto never = never_fits(job->circuit, job->spec.priority))
+        conclude(*job, State::kFailed, std::move(never), Origin{Stage::kWait});
     }
   }
   forget_if_over(*job);
@@ -115,11 +117,12 @@ Scheduler::Job* Scheduler::find(JobId id) {
   return key == keys_.end() ? nullptr : &jobs_.at(key->second);
 }
 
-void Scheduler::conclude(Job& job, State state, std::optional<Error> error) {
+void Scheduler::conclude(Job& job, State state, std::optional<Error> error, std::optional<Origin> origin) {
   if (is_final(job.state)) return;
   if (job.state != State::kRunning) waiting_.give(job.spec.priority, 1);
   job.state = state;
-  Decision decision{.kind = Kind::kEnd, .job = job.id, .state = state, .error = std::move(error)};
+  Decision decision{
+      .kind = Kind::kEnd, .job = job.id, .state = state, .error = std::move(error), .origin = std::move(origin)};
   out_.push_back(std::move(decision));
   for (Partition& partition : job.partitions) {
     if (partition.step == Step::kWaiting) move(job, partition, Step::kDone);
@@ -127,14 +130,15 @@ void Scheduler::conclude(Job& job, State state, std::optional<Error> error) {
   }
 }
 
-void Scheduler::conclude_all(const std::function<bool(const Job&)>& which, State state, const Error& error) {
+void Scheduler::conclude_all(const std::function<bool(const Job&)>& which, State state, const Error& error,
+                             const std::optional<Origin>& origin) {
   std::vector<JobId> chosen;
   for (const auto& [key, job] : jobs_) {
     if (!is_final(job.state) && which(job)) chosen.push_back(job.id);
   }
   for (JobId id : chosen) {
     Job& job = *find(id);
-    conclude(job, state, error);
+    conclude(job, state, error, origin);
     forget_if_over(job);
   }
 }
@@ -173,14 +177,15 @@ void Scheduler::circuit_loaded(size_t circuit, Result<CircuitNeeds> needs, Time 
         [&](const Job& job) {
           return job.state != State::kParsing && job.circuit == circuit && job.spec.priority == priority;
         },
-        State::kFailed, *never);
+        State::kFailed, *never, Origin{Stage::kWait});
   }
 }
 
 void Scheduler::params_loaded(size_t circuit, size_t device, Status status, Time now) {
   now_ = now;
+  const bool late = circuits_[circuit].params[device].watch.overdue;
   loaded(circuit, device, status);
-  if (!status && device_fault(status.error().code)) blame(device);
+  if (!late && !status && device_fault(status.error().code)) blame(device);
 }
 
 void Scheduler::loaded(size_t circuit, size_t device, const Status& status) {
@@ -188,6 +193,7 @@ void Scheduler::loaded(size_t circuit, size_t device, const Status& status) {
   Resident& resident = resident_of(circuit, device);
   loaders_.give(resident.priority, 1);
   loading_--;
+  ended_late(resident.watch, device);
   if (device != kNoDevice) c.self.users--;
   resident.last_used = now_;
   if (status) {
@@ -200,17 +206,19 @@ void Scheduler::loaded(size_t circuit, size_t device, const Status& status) {
   if (retryable(status.error().code) && ++c.failed_loads < policy_.attempts) return;
   c.failed_loads = 0;
   c.preload = c.pinned = false;
-  auto has_another = [&](const Job& job) {
-    return device != kNoDevice &&
-           std::any_of(c.params.begin(), c.params.end(),
-                       [&](const Resident& other) {
-                         return other.state == Residency::kReady || other.state == Residency::kLoading;
-                       }) &&
-           job.circuit == circuit;
-  };
-  conclude_all(
-      [&](const Job& job) { return job.circuit == circuit && job.at(Step::kWaiting) > 0 && !has_another(job); },
-      State::kFailed, status.error());
+  fail_for_lack(circuit, device, status.error());
+}
+
+// Jobs that a load was for, where there will be no other copy.
+void Scheduler::fail_for_lack(size_t circuit, size_t device, const Error& error) {
+  const std::vector<Resident>& copies = circuits_[circuit].params;
+  const bool another =
+      device != kNoDevice && std::any_of(copies.begin(), copies.end(), [](const Resident& copy) {
+        return copy.state == Residency::kReady || (copy.state == Residency::kLoading && !copy.watch.overdue);
+      });
+  if (another) return;
+  conclude_all([&](const Job& job) { return job.circuit == circuit && job.at(Step::kWaiting) > 0; }, State::kFailed,
+               error, load_origin(device));
 }
 
 void Scheduler::evicted(size_t circuit, size_t device, Time now) {
@@ -259,10 +267,11 @@ void Scheduler::synthesised(PartitionId id, Status made, Time now) {
   now_ = now;
   Job& job = *find(id.job);
   Partition& partition = job.partitions[id.index];
+  ended_late(partition.watch, kNoDevice);
   if (!made) {
     give_permit(job, partition);
     shrink(job, partition, {});
-    again_or_fail(job, partition, std::move(made).error());
+    again_or_fail(job, partition, Stage::kSynthesise, std::move(made).error());
     return forget_if_over(job);
   }
   if (!policy_.permit_through_hand_over) give_permit(job, partition);
@@ -279,11 +288,12 @@ void Scheduler::started(PartitionId id, Status started, Time now) {
   Job& job = *find(id.job);
   Partition& partition = job.partitions[id.index];
   devices_[partition.place].lanes.give(job.spec.priority, 1);
+  const bool late = ended_late(partition.watch, partition.place);
   if (!started) {
     shrink(job, partition, {});
     partition.avoided |= uint64_t{1} << partition.place;
-    if (device_fault(started.error().code)) blame(partition.place);
-    again_or_fail(job, partition, std::move(started).error());
+    if (!late && device_fault(started.error().code)) blame(partition.place);
+    again_or_fail(job, partition, Stage::kStart, std::move(started).error());
     return forget_if_over(job);
   }
   shrink(job, partition, needs_of(job, partition.place).pending);
@@ -296,6 +306,7 @@ void Scheduler::finished(PartitionId id, Status finished, Time now) {
   Job& job = *find(id.job);
   Partition& partition = job.partitions[id.index];
   finishers_.give(job.spec.priority, 1);
+  ended_late(partition.watch, kNoDevice);
   shrink(job, partition, {});
   const size_t device = partition.place;
   if (finished) {
@@ -310,7 +321,7 @@ void Scheduler::finished(PartitionId id, Status finished, Time now) {
     } else if (wrong || device_fault(finished.error().code)) {
       blame(device);
     }
-    again_or_fail(job, partition, std::move(finished).error());
+    again_or_fail(job, partition, wrong ? Stage::kVerify : Stage::kFinish, std::move(finished).error());
   }
   forget_if_over(job);
 }
@@ -338,6 +349,7 @@ void Scheduler::move(Job& job, Partition& partition, Step step) {
   job.at(partition.step)--;
   job.at(step)++;
   partition.step = step;
+  partition.watch = {now_};
 }
 
 // From now on the partition holds the parameters on this device, and the circuit.
@@ -369,19 +381,33 @@ void Scheduler::drop(Job& job, Partition& partition) {
   emit(Kind::kDrop, job, partition).started = started;
 }
 
-void Scheduler::again_or_fail(Job& job, Partition& partition, Error error) {
+Origin Scheduler::origin_of(const Job& job, const Partition& partition, Stage stage) const {
+  return {stage, static_cast<uint32_t>(&partition - job.partitions.data()), partition.attempt,
+          stage < Stage::kStart ? "" : devices_[partition.place].spec.name};
+}
+
+Origin Scheduler::load_origin(size_t device) const {
+  if (device == kNoDevice) return {Stage::kCircuit};
+  return {.stage = Stage::kParams, .device = devices_[device].spec.name};
+}
+
+void Scheduler::again_or_fail(Job& job, Partition& partition, Stage stage, Error error) {
   const bool worth_it = retryable(error.code) || error.code == Code::kVerifyFailed;
   if (!is_final(job.state) && worth_it && partition.attempt < policy_.attempts) {
     partition.attempt++;
     return move(job, partition, Step::kWaiting);
   }
+  Origin origin = origin_of(job, partition, stage);
   move(job, partition, Step::kDone);
-  conclude(job, State::kFailed, std::move(error));
+  conclude(job, State::kFailed, std::move(error), std::move(origin));
 }
 
-void Scheduler::blame(size_t index) {
+void Scheduler::blame(size_t device) {
+  if (++devices_[device].failures >= policy_.device_failures) quarantine(device);
+}
+
+void Scheduler::quarantine(size_t index) {
   Device& device = devices_[index];
-  if (++device.failures < policy_.device_failures) return;
   device.usable_from = now_ + policy_.quarantine * (1 << std::min(device.quarantines, 6u));
   device.quarantines++;
   device.failures = policy_.device_failures - 1;  // one more after that, and it rests again
@@ -390,6 +416,14 @@ void Scheduler::blame(size_t index) {
       if (partition.step == Step::kReady && partition.place == index) drop(job, partition);
     }
   }
+}
+
+// Whether a stage that ends now had been given up.
+bool Scheduler::ended_late(Watch& watch, size_t device) {
+  if (!std::exchange(watch.overdue, false)) return false;
+  stale_reports_++;
+  if (device != kNoDevice) devices_[device].overdue--;
+  return true;
 }
 
 Decision& Scheduler::emit(Kind kind, const Job& job, const Partition& partition) {
@@ -426,7 +460,8 @@ Scheduler::Usage Scheduler::device_memory(size_t device) const {
 
 Scheduler::Health Scheduler::health(size_t index) const {
   const Device& device = devices_[index];
-  return {device.failures, usable(index) ? std::nullopt : std::optional(device.usable_from), device.lanes.used()};
+  return {device.failures, usable(index) ? std::nullopt : std::optional(device.usable_from), device.lanes.used(),
+          device.quarantines};
 }
 
 Scheduler::Residency Scheduler::resident(size_t circuit, size_t device) const {
@@ -454,7 +489,9 @@ std::string Scheduler::describe() const {
   for (size_t d = 0; d < devices_.size(); d++) {
     pool(devices_[d].spec.name, devices_[d].memory.capacity);
     text += fmt::format("  {} running, {} failures{}\n", devices_[d].lanes.used(), devices_[d].failures,
-                        usable(d) ? "" : ", quarantined");
+                        devices_[d].overdue > 0 ? ", a stage is overdue"
+                        : usable(d)             ? ""
+                                                : ", quarantined");
   }
   for (const Circuit& circuit : circuits_) {
     text += fmt::format("{}: {}", circuit.id, kStates[static_cast<size_t>(circuit.self.state)]);
@@ -470,14 +507,25 @@ std::optional<Time> Scheduler::wake_time() const {
   auto consider = [&](std::optional<Time> time) {
     if (time && *time > now_ && (!first || *time < *first)) first = time;
   };
+  auto watch = [&](const Watch& stage) {
+    if (policy_.stage_limit > Clock::duration{}) consider(stage.since + policy_.stage_limit);
+  };
   for (const auto& [key, job] : jobs_) {
+    if (job.parsing) watch(job.watch);
+    for (size_t p = 0; job.busy() > 0 && p < job.partitions.size(); p++) {
+      if (stage_of(job.partitions[p].step)) watch(job.partitions[p].watch);
+    }
     if (is_final(job.state)) continue;
     consider(job.spec.deadline);
     consider(job.leave_at);
   }
   for (const Device& device : devices_) consider(device.usable_from);
   for (const Circuit& circuit : circuits_) {
-    for (const Resident& resident : circuit.params) consider(resident.retry_from);
+    if (circuit.self.state == Residency::kLoading) watch(circuit.self.watch);
+    for (const Resident& resident : circuit.params) {
+      consider(resident.retry_from);
+      if (resident.state == Residency::kLoading) watch(resident.watch);
+    }
   }
   return first;
 }

@@ -15,6 +15,10 @@
 // Failures. A partition whose device failed, or whose proof does not verify, is made again, on another device if there
 // is one. A device that fails several times in a row gets no work for a while, then one more chance.
 //
+// Limits. A stage that takes longer than Policy::stage_limit is given up: its job fails, whoever asks again is served
+// elsewhere. A stage cannot be stopped, so what it holds stays held, and its device gets no work, until it ends; what
+// it then reports is not the job's any more.
+//
 // Cancellation takes effect between stages: what a stage holds when its job has ended is dropped at its end.
 
 #include <functional>
@@ -52,6 +56,7 @@ struct Decision {
     kStart,        // on `device`; answered by started()
     kFinish,       // answered by finished()
     kDrop,         // throw away what the partition holds between stages; answered by dropped()
+    kOverdue,      // a stage in progress is given up; once a stage, no answer
     kEnd,          // the job has ended; once a job, no answer
   };
   Kind kind;
@@ -66,6 +71,7 @@ struct Decision {
   std::optional<Error> error;       // kEnd
   // kLoadCircuit, kLoadParams: of the job that waits for it.
   Priority priority = Priority::kLow;
+  std::optional<Origin> origin;  // kOverdue, and of an error that came up in a stage
 
   PartitionId id() const { return {job, partition}; }
 };
@@ -153,10 +159,13 @@ class Scheduler {
   Usage device_memory(size_t device) const;
   struct Health {
     unsigned failures = 0;                  // in a row
-    std::optional<Time> quarantined_until;  // where it gets no work now
+    std::optional<Time> quarantined_until;  // where it gets no work now; longer, while a stage there is overdue
     size_t running = 0;                     // device stages
+    unsigned quarantines = 0;               // in a row
   };
   Health health(size_t device) const;
+  // Stages that ended after they had been given up.
+  uint64_t stale_reports() const { return stale_reports_; }
   enum class Residency : uint8_t { kAbsent, kLoading, kReady, kEvicting };
   Residency resident(size_t circuit, size_t device) const;  // kNoDevice: the circuit itself
   // Partitions that hold it, and when the last one let it go or took it.
@@ -172,8 +181,14 @@ class Scheduler {
   std::optional<Error> never_fits(size_t circuit, Priority priority) const;
 
  private:
+  // Of a stage in progress: when it began, or was last found to exceed the limit.
+  struct Watch {
+    Time since{};
+    bool overdue = false;
+  };
   struct Partition {
     Step step = Step::kWaiting;
+    Watch watch;
     unsigned attempt = 1;
     bool permit = false;
     bool rows_hold = false;      // the witness was checked
@@ -192,6 +207,7 @@ class Scheduler {
     JobSpec spec;
     State state = State::kParsing;
     bool parsing = false, holds_request = false;
+    Watch watch;  // of its parsing
     size_t circuit = 0;
     std::vector<Partition> partitions;
     std::array<uint32_t, 8> count{};  // of partitions by step
@@ -199,9 +215,11 @@ class Scheduler {
 
     uint32_t& at(Step step) { return count[static_cast<size_t>(step)]; }
     uint32_t at(Step step) const { return count[static_cast<size_t>(step)]; }
+    uint32_t busy() const { return at(Step::kSynthesising) + at(Step::kStarting) + at(Step::kFinishing); }
   };
   struct Resident {
     Residency state = Residency::kAbsent;
+    Watch watch;  // of its load
     Footprint held;
     Priority priority = Priority::kLow;  // of the job that it was loaded for
     size_t users = 0;                    // partitions that hold it
@@ -233,6 +251,7 @@ class Scheduler {
     Pool memory;
     bool load_waits = false;  // for memory that is in use: nothing comes here that was not promised
     unsigned failures = 0, quarantines = 0;
+    size_t overdue = 0;  // stages and loads
     Time usable_from{};
   };
   using Kind = Decision::Kind;
@@ -244,11 +263,17 @@ class Scheduler {
   void shrink(Job& job, Partition& partition, Footprint left);
   void give_permit(Job& job, Partition& partition);
   void drop(Job& job, Partition& partition);
-  void again_or_fail(Job& job, Partition& partition, Error error);
-  void conclude(Job& job, State state, std::optional<Error> error);
-  void conclude_all(const std::function<bool(const Job&)>& which, State state, const Error& error);
+  void again_or_fail(Job& job, Partition& partition, Stage stage, Error error);
+  Origin origin_of(const Job& job, const Partition& partition, Stage stage) const;
+  Origin load_origin(size_t device) const;
+  void conclude(Job& job, State state, std::optional<Error> error, std::optional<Origin> origin = std::nullopt);
+  void conclude_all(const std::function<bool(const Job&)>& which, State state, const Error& error,
+                    const std::optional<Origin>& origin = std::nullopt);
   void forget_if_over(Job& job);
   void blame(size_t device);
+  void quarantine(size_t device);
+  void fail_for_lack(size_t circuit, size_t device, const Error& error);
+  bool ended_late(Watch& watch, size_t device);
   void loaded(size_t circuit, size_t device, const Status& loaded);
   void evict(size_t circuit, size_t device);
   void give_back(Resident& resident, size_t device);
@@ -256,6 +281,9 @@ class Scheduler {
 
   // Decisions (scheduler_rules.cpp), in the order in which a round takes them.
   void expire();
+  void give_up_overdue();
+  bool exceeds_limit(const Watch& watch) const { return now_ >= watch.since + policy_.stage_limit; }
+  Error give_up(Watch& watch, Decision stage);
   void finish_partitions();
   void start_partitions();
   void admit_partitions();
@@ -278,12 +306,14 @@ class Scheduler {
   void keep_or_wait(bool fits, size_t device, Priority priority, uint64_t amount, uint64_t after);
   void evict_idle(size_t device, Priority priority, uint64_t amount, uint64_t after, For what);
 
+  // What a partition is busy with in this step.
+  static std::optional<Stage> stage_of(Step step);
   // kNoDevice stands for the circuit itself, and for host memory.
   Resident& resident_of(size_t circuit, size_t device);
   const Resident& resident_of(size_t circuit, size_t device) const;
   Pool& pool_of(size_t device) { return device == kNoDevice ? host_ : devices_[device].memory; }
   const Needs& needs_of(const Job& job, size_t device) const;
-  bool usable(size_t device) const { return devices_[device].usable_from <= now_; }
+  bool usable(size_t device) const { return devices_[device].overdue == 0 && devices_[device].usable_from <= now_; }
   bool can_hold(const Circuit& circuit, size_t device, Priority priority) const;
   uint64_t candidates(const Circuit& circuit, const Partition& partition, Priority priority) const;
 
@@ -298,6 +328,7 @@ class Scheduler {
   std::vector<Decision> out_;
   Time now_{};
   size_t loading_ = 0;  // loads and evictions in progress
+  uint64_t stale_reports_ = 0;
   bool draining_ = false;
 };
 

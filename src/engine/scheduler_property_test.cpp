@@ -46,6 +46,7 @@ Profile random_machine(Random& random, bool reserves) {
   policy.device_failures = static_cast<unsigned>(random.from(1, 3));
   policy.quarantine = std::chrono::seconds(random.from(1, 50));
   policy.ageing = std::chrono::seconds(random.from(0, 100));
+  policy.stage_limit = std::chrono::seconds(random.chance(0.5) ? random.from(5, 30) : 0);
   policy.permit_through_hand_over = random.chance(0.9);
   if (reserves) {
     for (Reserve* reserve : {&policy.high, &policy.critical})
@@ -188,7 +189,7 @@ TEST(SchedulerProperties, HoldForRandomWorkloads) {
   EXPECT_GT(failed, size_t{kRuns} / 10);
   EXPECT_GT(cancelled, size_t{kRuns} / 10);
   for (Kind kind : {Kind::kParse, Kind::kLoadCircuit, Kind::kLoadParams, Kind::kEvict, Kind::kSynthesise, Kind::kStart,
-                    Kind::kFinish, Kind::kDrop, Kind::kEnd})
+                    Kind::kFinish, Kind::kDrop, Kind::kOverdue, Kind::kEnd})
     EXPECT_GT(seen[kind], size_t{kRuns} / 10) << static_cast<int>(kind);
 }
 

@@ -37,6 +37,66 @@ void Scheduler::expire() {
                {Code::kDeadline, "the deadline passed before the proof was made"});
   conclude_all([&](const Job& job) { return passed(job.leave_at); }, State::kCancelled,
                {Code::kCancelled, "nobody waits for the proof any more"});
+  if (policy_.stage_limit > Clock::duration{}) give_up_overdue();
+}
+
+void Scheduler::give_up_overdue() {
+  for (auto& [key, job] : jobs_) {
+    if (job.parsing && exceeds_limit(job.watch)) {
+      Error error = give_up(job.watch, {.job = job.id, .origin = Origin{Stage::kParse}});
+      conclude(job, State::kFailed, std::move(error), Origin{Stage::kParse});
+    }
+    if (job.busy() == 0) continue;
+    for (Partition& partition : job.partitions) {
+      const std::optional<Stage> stage = stage_of(partition.step);
+      if (!stage || !exceeds_limit(partition.watch)) continue;
+      const Origin origin = origin_of(job, partition, *stage);
+      const size_t device = stage == Stage::kStart ? partition.place : kNoDevice;
+      Error error = give_up(partition.watch, {.job = job.id,
+                                              .partition = origin.partition,
+                                              .circuit = job.circuit,
+                                              .device = device,
+                                              .attempt = origin.attempt,
+                                              .origin = origin});
+      conclude(job, State::kFailed, std::move(error), origin);
+    }
+  }
+  for (size_t c = 0; c < circuits_.size(); c++) {
+    auto look_at = [&](Resident& resident, size_t device) {
+      if (resident.state != Residency::kLoading || !exceeds_limit(resident.watch)) return;
+      fail_for_lack(c, device,
+                    give_up(resident.watch, {.circuit = c, .device = device, .origin = load_origin(device)}));
+    };
+    look_at(circuits_[c].self, kNoDevice);
+    for (size_t d = 0; d < devices_.size(); d++) look_at(circuits_[c].params[d], d);
+  }
+}
+
+// Once a limit: while it goes on, its device is quarantined again and again.
+Error Scheduler::give_up(Watch& watch, Decision stage) {
+  const Origin& origin = *stage.origin;
+  const std::string partition = origin.partition == kWholeJob ? "" : fmt::format("partition {}: ", origin.partition);
+  Error error{Code::kDeadline, fmt::format("{}stage {} takes longer than {:g} s and is given up", partition,
+                                           kStageNames[static_cast<size_t>(origin.stage)],
+                                           std::chrono::duration<double>(policy_.stage_limit).count())};
+  watch.since = now_;
+  const bool again = std::exchange(watch.overdue, true);
+  if (stage.device != kNoDevice) {
+    devices_[stage.device].overdue += !again;
+    quarantine(stage.device);
+  }
+  stage.kind = Kind::kOverdue;
+  if (!again) out_.push_back(std::move(stage));
+  return error;
+}
+
+std::optional<Stage> Scheduler::stage_of(Step step) {
+  switch (step) {
+    case Step::kSynthesising: return Stage::kSynthesise;
+    case Step::kStarting: return Stage::kStart;
+    case Step::kFinishing: return Stage::kFinish;
+    default: return std::nullopt;
+  }
 }
 
 void Scheduler::finish_partitions() {
@@ -182,6 +242,7 @@ void Scheduler::parse_requests() {
     parsers_.take(priority, 1);
     requests_.take(priority, bytes);
     job.parsing = job.holds_request = true;
+    job.watch = {now_};
     out_.push_back({.kind = Kind::kParse, .job = job.id, .grant = {bytes, 0}});
   }
 }
@@ -267,6 +328,7 @@ void Scheduler::load(size_t circuit, size_t device, Footprint amount, Priority p
   }
   Resident& resident = resident_of(circuit, device);
   resident.state = Residency::kLoading;
+  resident.watch = {now_};
   resident.held = amount;
   resident.priority = priority;
   loaders_.take(priority, 1);

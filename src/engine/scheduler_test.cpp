@@ -17,7 +17,7 @@ using Step = Scheduler::Step;
 using Lines = std::vector<std::string>;
 
 // Decisions as lines: "parse 0", "load c", "load c@1", "evict c@0", "synth 0.2", "start 0.2@1", "finish 0.2", "drop
-// 0.2", "end 0 completed".
+// 0.2", "overdue start", "end 0 completed".
 struct Bench {
   Scheduler scheduler;
   Time now{};
@@ -73,6 +73,9 @@ struct Bench {
         case Kind::kStart: lines.push_back("start " + part + at); break;
         case Kind::kFinish: lines.push_back("finish " + part); break;
         case Kind::kDrop: lines.push_back("drop " + part); break;
+        case Kind::kOverdue:
+          lines.push_back(fmt::format("overdue {}", kStageNames[static_cast<size_t>(d.origin->stage)]));
+          break;
         case Kind::kEnd:
           constexpr std::array kEnds = {"completed", "failed", "cancelled"};
           lines.push_back(fmt::format("end {} {}", d.job,
@@ -383,6 +386,7 @@ TEST(Scheduler, CancelsAtTheBordersOfStages) {
 TEST(Scheduler, DeadlinesAndDesertedJobs) {
   Policy policy;
   policy.grace = 5s;
+  policy.stage_limit = 0s;
   Ready bench(policy);
   bench.job(bench.c, 1, Priority::kNormal, {.deadline = bench.now + 10s});
   bench.job(bench.c);
@@ -473,6 +477,64 @@ TEST(Scheduler, AWrongProofIsBlamedOnlyWhenTheWitnessHolds) {
     EXPECT_THAT(bench.finished(0, 0, fail(Code::kVerifyFailed, "wrong again")), IsEmpty());
     EXPECT_TRUE(bench.scheduler.health(1).quarantined_until);
   }
+}
+
+TEST(Scheduler, AStageThatTakesTooLongIsGivenUpAndItsDeviceWaitsForIt) {
+  Policy policy;
+  policy.stage_limit = 100s;
+  policy.quarantine = 10s;
+  Ready bench(policy, {{"d0", 2, 0}});
+  bench.job(bench.c);
+  bench.decide();
+  bench.synthesised(0);
+  bench.now += 99s;
+  EXPECT_THAT(bench.decide(), IsEmpty());
+  EXPECT_EQ(bench.scheduler.wake_time(), bench.now + 1s);
+  bench.now += 1s;
+  EXPECT_THAT(bench.decide(), ElementsAre("overdue start", "end 0 failed"));
+  EXPECT_EQ(bench.error.code, Code::kDeadline);
+  bench.job(bench.c);
+  bench.now += 20s;
+  EXPECT_THAT(bench.decide(), IsEmpty()) << "the other lane may hang, too";
+  EXPECT_EQ(bench.scheduler.health(0).quarantines, 1u);
+  bench.now += 80s;
+  EXPECT_THAT(bench.decide(), IsEmpty()) << "it is told once";
+  EXPECT_EQ(bench.scheduler.health(0).quarantines, 2u);
+  EXPECT_THAT(bench.started(0, 0, fail(Code::kUnavailable, "late")), IsEmpty());
+  EXPECT_EQ(bench.scheduler.stale_reports(), 1u);
+  EXPECT_EQ(bench.scheduler.health(0).quarantines, 2u) << "it has been blamed";
+  bench.now += 20s;
+  EXPECT_THAT(bench.decide(), ElementsAre("synth 1.0"));
+  // Stages that are no device's.
+  bench.now += 100s;
+  EXPECT_THAT(bench.decide(), ElementsAre("overdue synthesise", "end 1 failed"));
+  EXPECT_FALSE(bench.scheduler.health(0).quarantined_until);
+  EXPECT_THAT(bench.synthesised(1), ElementsAre("drop 1.0"));
+  bench.dropped(1);
+  EXPECT_EQ(bench.scheduler.stale_reports(), 2u);
+  EXPECT_TRUE(bench.scheduler.idle());
+}
+
+TEST(Scheduler, ALoadThatTakesTooLongIsGivenUpWhereThereIsNoOther) {
+  Policy policy;
+  policy.stage_limit = 100s;
+  Bench bench(policy, {{"d0", 1, 0}, {"d1", 1, 0}});
+  const size_t c = bench.circuit('c', 0, 0, {}, 2);
+  bench.job(c);
+  EXPECT_THAT(bench.decide(), ElementsAre("load c"));
+  bench.now += 100s;
+  EXPECT_THAT(bench.decide(), ElementsAre("overdue circuit", "end 0 failed"));
+  bench.scheduler.circuit_loaded(c, CircuitNeeds{0, 0, {{}, {}}}, bench.now);
+  bench.job(c);
+  EXPECT_THAT(bench.decide(), ElementsAre("load c@0"));
+  bench.now += 100s;
+  EXPECT_THAT(bench.decide(), ElementsAre("overdue params", "end 1 failed"));
+  bench.job(c);
+  EXPECT_THAT(bench.decide(), ElementsAre("load c@1")) << "whoever asks again is served elsewhere";
+  bench.scheduler.params_loaded(c, 0, fail(Code::kUnavailable, "late"), bench.now);
+  EXPECT_EQ(bench.scheduler.stale_reports(), 2u);
+  bench.scheduler.params_loaded(c, 1, {}, bench.now);
+  EXPECT_THAT(bench.decide(), ElementsAre("synth 2.0"));
 }
 
 TEST(Scheduler, SpreadsToFurtherDevicesWhereWorkWaits) {

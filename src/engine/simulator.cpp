@@ -180,6 +180,7 @@ class Simulation {
       case Kind::kStart: return start(decision);
       case Kind::kFinish: return finish(decision);
       case Kind::kDrop: return drop(decision);
+      case Kind::kOverdue: return;
       case Kind::kEnd: return ended(decision);
     }
   }

@@ -10,8 +10,6 @@
 
 namespace cuzk::engine {
 
-inline constexpr uint32_t kWholeJob = UINT32_MAX;
-
 // One stage of a partition, or of a whole job. A job has at most 4 a partition and attempt, and few of its own.
 struct Span {
   Stage stage;

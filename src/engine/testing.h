@@ -106,7 +106,7 @@ inline bool proves(ByteSpan bytes, const std::vector<uint64_t>& xs) {
   CubicSource source(xs);
   auto proofs = groth16::decode_proofs(bytes);
   if (!proofs || proofs->size() != xs.size()) return false;
-  groth16::PreparedVerifyingKey key = groth16::prepare(cubic_params().vk);
+  static const groth16::PreparedVerifyingKey key = groth16::prepare(cubic_params().vk);
   for (uint32_t i = 0; i < xs.size(); i++) {
     if (!groth16::verify(key, source.public_inputs(i).value(), (*proofs)[i], pool).value_or(false)) return false;
   }

@@ -34,6 +34,7 @@ struct Job {
   size_t circuit = SIZE_MAX;
   Bytes proof;  // its partitions' proofs; a gap until the last is placed
   std::optional<Error> error;
+  std::optional<Origin> origin;  // of the error
   StageTimes times;
   std::vector<Span> spans;  // in order of their begin
   uint32_t partitions = 0;  // known when it is parsed

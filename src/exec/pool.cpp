@@ -7,6 +7,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <deque>
+#include <exception>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -29,12 +30,19 @@ struct Loop {
   unsigned level = level_of_thread;
   std::atomic<size_t> next{0};
   size_t helpers = 0;  // threads inside it, guarded by the pool's mutex
+  std::once_flag failed;
+  std::exception_ptr failure;  // the first one
 
   bool exhausted() const { return next.load(std::memory_order_relaxed) >= count; }
   bool piece() {
     const size_t begin = next.fetch_add(grain);
     if (begin >= count) return false;
-    (*body)(begin, std::min(count, begin + grain));
+    try {
+      (*body)(begin, std::min(count, begin + grain));
+    } catch (...) {
+      next = count;
+      std::call_once(failed, [&] { failure = std::current_exception(); });
+    }
     return true;
   }
 };
@@ -119,16 +127,19 @@ size_t Pool::threads() const { return state_->threads.size() + 1; }
 void Pool::for_each_chunk(size_t count, size_t grain, const std::function<void(size_t, size_t)>& body) {
   grain = std::max<size_t>(1, grain);
   Loop loop{count, grain, &body};
-  if (count <= grain || state_->threads.empty()) return state_->work(loop);
-  {
-    std::lock_guard lock(state_->mutex);
+  if (count <= grain || state_->threads.empty()) {
+    state_->work(loop);
+  } else {
+    std::unique_lock lock(state_->mutex);
     state_->loops.push_back(&loop);
+    lock.unlock();
+    state_->work_ready.notify_all();
+    state_->work(loop);
+    lock.lock();
+    std::erase(state_->loops, &loop);
+    state_->loop_done.wait(lock, [&] { return loop.helpers == 0; });
   }
-  state_->work_ready.notify_all();
-  state_->work(loop);
-  std::unique_lock lock(state_->mutex);
-  std::erase(state_->loops, &loop);
-  state_->loop_done.wait(lock, [&] { return loop.helpers == 0; });
+  if (loop.failure) std::rethrow_exception(loop.failure);
 }
 
 void Pool::for_each(size_t count, const std::function<void(size_t)>& body) {

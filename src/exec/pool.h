@@ -36,7 +36,7 @@ class Pool {
 
   // Calls body(begin, end) over disjoint pieces of [0, count) of at most `grain` elements, and returns when all are
   // done. Pieces are taken in order by whichever thread is free. Calls may come from several threads at once and may
-  // nest. The body must not throw.
+  // nest. What a body throws comes out of here, once no piece is in progress; pieces not begun are left out.
   void for_each_chunk(size_t count, size_t grain, const std::function<void(size_t begin, size_t end)>& body);
 
   // body(i) for i in [0, count), one piece an index.

@@ -90,6 +90,28 @@ TEST_P(PoolOf, SeveralThreadsShareIt) {
   for (const auto& sum : sums) EXPECT_EQ(sum, 50u * 999 * 1000 / 2);
 }
 
+// From whichever thread it comes; the pool is as good as before.
+TEST_P(PoolOf, WhatABodyThrowsReachesTheCaller) {
+  for (size_t bad = 0; bad < 100; bad++) {
+    std::atomic<size_t> begun = 0, left = 0;
+    auto body = [&](size_t i) {
+      begun++;
+      if (i == bad) throw std::out_of_range(std::to_string(i));
+      left++;
+    };
+    try {
+      pool_.for_each(100, body);
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const std::out_of_range& thrown) {
+      EXPECT_EQ(thrown.what(), std::to_string(bad));
+    }
+    EXPECT_EQ(left, begun - 1) << "no piece is in progress";
+  }
+  std::atomic<size_t> sum = 0;
+  pool_.for_each(100, [&](size_t i) { sum += i; });
+  EXPECT_EQ(sum, 4950u);
+}
+
 // As many pieces as threads, each waiting for all the others: it ends only if they run at the same time.
 TEST_P(PoolOf, UsesAllItsThreads) {
   std::latch all(static_cast<ptrdiff_t>(pool_.threads()));

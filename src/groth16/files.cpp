@@ -104,6 +104,9 @@ Result<VerifyingKey> decode_vk_points(ByteSpan file, const Section& ic) {
   CUZK_TRY(take(vk.gamma_g2, "gamma_g2"));
   CUZK_TRY(take(vk.delta_g1, "delta_g1"));
   CUZK_TRY(take(vk.delta_g2, "delta_g2"));
+  // gamma is the generator in the official keys. Who knows the quotient of the two forges proofs.
+  if (vk.delta_g1 == g1_generator() || vk.delta_g2 == g2_generator() || vk.delta_g2 == vk.gamma_g2)
+    return fail(Code::kInvalidParams, "delta is the generator or gamma: nobody took part in this setup");
   at = file.data() + ic.offset;
   vk.ic.resize(ic.count);
   for (size_t i = 0; i < ic.count; i++) CUZK_TRY(take(vk.ic[i], fmt::format("ic[{}]", i)));

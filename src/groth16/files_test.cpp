@@ -218,6 +218,25 @@ TEST(VkFile, NamesEachFault) {
   EXPECT_THAT(with(kIc + 95, Bytes{static_cast<uint8_t>(good[kIc + 95] ^ 1)}), HasSubstr("ic[0]: "));
 }
 
+TEST(Acceptance, Case65_KeysOfASetupThatNobodyTookPartInAreRefused) {
+  const VerifyingKey good = read_vk(data() / "odd/circuit.vk").value();
+  for (const auto& spoil : std::initializer_list<void (*)(VerifyingKey&)>{
+           [](VerifyingKey& vk) { vk.delta_g1 = g1_generator(); },
+           [](VerifyingKey& vk) { vk.delta_g2 = g2_generator(); },
+           [](VerifyingKey& vk) { vk.gamma_g2 = vk.delta_g2; },
+       }) {
+    VerifyingKey bad = good;
+    spoil(bad);
+    const auto read = decode_vk(encode_vk(bad));
+    ASSERT_FALSE(read);
+    EXPECT_EQ(read.error().code, Code::kInvalidParams);
+    EXPECT_THAT(read.error().message, HasSubstr("nobody took part"));
+  }
+  VerifyingKey official = good;
+  official.gamma_g2 = g2_generator();
+  EXPECT_TRUE(decode_vk(encode_vk(official)));
+}
+
 TEST(ParamsFile, RoundTripsByteForByte) {
   exec::Pool pool(2);
   TemporaryFolder folder;

@@ -12,6 +12,11 @@ QueryScalars split_query(const r1cs::WitnessView& view, std::span<const uint64_t
   const r1cs::Witness& witness = view.witness();
   QueryScalars out;
   out.ones = r1cs::make_bitmap(r1cs::count_bits(inputs) + r1cs::count_bits(aux));
+  size_t count = r1cs::count_bits(inputs);
+  for (size_t word = 0; word < aux.size(); word++)
+    count += static_cast<size_t>(std::popcount(aux[word] & circuit.aux_is_field[word]));
+  out.positions.reserve(count);  // what grows as it goes takes up to three times as much
+  out.fields.reserve(count);
   uint32_t position = 0;
   auto take_field = [&](uint32_t at, const Fr& value) {
     out.positions.push_back(at);

@@ -13,6 +13,7 @@ struct Budget::State {
   struct Account {
     Pool pool;
     uint64_t reserved = 0, high_water = 0;
+    bool blocked = false;  // serve()
   };
   // A request in the queue; on the stack of the thread that waits.
   struct Ticket {
@@ -25,20 +26,21 @@ struct Budget::State {
   std::vector<Account> accounts;
   std::list<Ticket*> queue;  // in order of arrival
 
-  // Grants, in order, what has room and no earlier request waiting for the same pool. Under the mutex.
+  // Grants, in order, what has room and no earlier request waiting for the same pool. Under the mutex. Takes no memory,
+  // as it is called to give some back.
   void serve() {
-    std::vector<bool> blocked(accounts.size(), false);
+    for (Account& account : accounts) account.blocked = false;
     bool any = false;
     for (auto next = queue.begin(); next != queue.end();) {
       Ticket& ticket = **next;
       bool fits = true;
       for (size_t i = 0; i < accounts.size(); i++) {
         const uint64_t room = accounts[i].pool.limit_bytes - accounts[i].reserved;
-        if (ticket.bytes[i] > 0 && (blocked[i] || ticket.bytes[i] > room)) fits = false;
+        if (ticket.bytes[i] > 0 && (accounts[i].blocked || ticket.bytes[i] > room)) fits = false;
       }
       for (size_t i = 0; i < accounts.size(); i++) {
         if (!fits) {
-          blocked[i] = blocked[i] || ticket.bytes[i] > 0;
+          accounts[i].blocked |= ticket.bytes[i] > 0;
           continue;
         }
         accounts[i].reserved += ticket.bytes[i];
@@ -84,6 +86,8 @@ Result<Reservation> only(Result<std::vector<Reservation>> reservations) {
 
 Result<std::vector<Reservation>> Budget::reserve(std::span<const Need> needs, std::stop_token stop) {
   CUZK_TRY_ASSIGN(State::Ticket ticket, state_->ticket(needs));
+  std::vector<Reservation> reservations;
+  reservations.reserve(needs.size());  // nothing may fail once it is granted
   std::unique_lock lock(state_->mutex);
   state_->queue.push_back(&ticket);
   state_->serve();
@@ -93,7 +97,6 @@ Result<std::vector<Reservation>> Budget::reserve(std::span<const Need> needs, st
     return fail(Code::kCancelled, "cancelled while waiting for memory");
   }
   lock.unlock();
-  std::vector<Reservation> reservations;
   for (const Need& need : needs) reservations.push_back(Reservation(state_, need.pool, need.bytes));
   return reservations;
 }

@@ -289,6 +289,17 @@ const std::vector<Setting>& settings() {
        Change::kReload},
       {"scheduler.result_bytes", "how much memory kept results may take, such as \"64MiB\"; the oldest leave first",
        bytes_into(&Config::result_bytes)},
+      {"scheduler.stage_limit",
+       "a stage of a job that takes longer than this is given up; as it cannot be stopped, its device gets no work "
+       "until "
+       "it ends; \"0s\": no limit",
+       duration_into(&Config::stage_limit)},
+      {"scheduler.quarantine",
+       "how long a device gets no work after it failed twice in a row; doubled at each further failure",
+       duration_into(&Config::quarantine)},
+      {"scheduler.max_quarantines",
+       "after so many in a row of every device the daemon exits, to be started anew; 0: it stays",
+       count_into(&Config::max_quarantines, 0, 1000)},
       {"journal.enabled", "whether jobs and results survive a restart", flag_into(&Config::journal)},
       {"journal.path", "its file; default: /data/zk/journal.db where that folder exists, else there is no journal",
        path_into(&Config::journal_path)},

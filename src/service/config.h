@@ -39,6 +39,9 @@ struct Config {
   size_t max_waiting = 256;
   std::chrono::milliseconds result_ttl = std::chrono::hours(1);
   uint64_t result_bytes = 64 << 20;
+  std::chrono::milliseconds stage_limit = std::chrono::hours(1);  // 0: none
+  std::chrono::milliseconds quarantine = std::chrono::minutes(1);
+  size_t max_quarantines = 3;  // 0: any number
   bool journal = true;
   std::filesystem::path journal_path;  // empty: kDefaultJournal, where its folder exists
   uint64_t journal_bytes = uint64_t{16} << 30;

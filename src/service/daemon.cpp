@@ -11,6 +11,7 @@
 #include "service/config.h"
 #include "service/grpc_server.h"
 #include "service/http_server.h"
+#include "service/identity.h"
 #include "service/listener.h"
 #include "service/parts.h"
 #include "service/signals.h"
@@ -98,10 +99,12 @@ class Daemon {
  public:
   static Result<std::unique_ptr<Daemon>> start(const DaemonOptions& options, Config config, const Machine& machine);
 
-  // Until SIGTERM or SIGINT, which it returns.
-  int serve();
+  // Until SIGTERM or SIGINT, which it returns, or until no device works any more: nullopt.
+  std::optional<int> serve();
   // Ends what runs; false where the deadline passed before that.
   bool drain(int number);
+  // Answers all who wait, at once.
+  void give_up();
   void stop();
   bool keeps_jobs() const { return journal_ != nullptr; }
 
@@ -110,7 +113,7 @@ class Daemon {
       : options_(options),
         config_(std::move(config)),
         journal_(std::move(journal)),
-        parts_(config_, machine, journal_.get()),
+        parts_(config_, machine, journal_.get(), options.wrap_backend),
         observer_(parts_.engine, infos(machine), gpu::free_bytes, journal_.get()) {}
   static std::vector<gpu::DeviceInfo> infos(const Machine& machine);
   void reload();
@@ -157,13 +160,21 @@ Result<std::unique_ptr<Daemon>> Daemon::start(const DaemonOptions& options, Conf
   return self;
 }
 
-int Daemon::serve() {
+std::optional<int> Daemon::serve() {
+  constexpr std::chrono::milliseconds kLook = std::chrono::seconds(1);  // how often devices are looked at
   while (true) {
-    const std::optional<int> number = next_signal(supervisor_.watchdog_interval());
+    const std::optional<int> number = next_signal(std::min(kLook, supervisor_.watchdog_interval().value_or(kLook)));
     say_alive();
     if (number == SIGHUP) reload();
     if (number == SIGTERM || number == SIGINT) return *number;
+    if (observer_.devices_are_lost(config_.max_quarantines)) return std::nullopt;
   }
+}
+
+void Daemon::give_up() {
+  log::error("every device was quarantined {} times in a row: a new process may do better", config_.max_quarantines);
+  parts_.engine.drain(engine::Clock::duration{});
+  parts_.engine.abandon();
 }
 
 // Who watches hears of it only while the engine answers.
@@ -231,14 +242,16 @@ Result<int> run_daemon(const DaemonOptions& options) {
   if (options.check_config) return check_files(config);
   CUZK_TRY_ASSIGN(const Machine machine, check_machine(config));
   CUZK_TRY_ASSIGN(std::unique_ptr<Daemon> daemon, Daemon::start(options, config, machine));
-  const bool idle = daemon->drain(daemon->serve());
+  const std::optional<int> number = daemon->serve();
+  const bool idle = number && daemon->drain(*number);
+  if (!number) daemon->give_up();
   daemon->stop();
   if (idle) {
     log::info("stopped");
     return 0;
   }
   log::warn("stopped; the jobs that still ran {}", daemon->keeps_jobs() ? "go on at the next start" : "are lost");
-  std::_Exit(0);  // a stage in progress cannot be interrupted
+  std::_Exit(number ? 0 : kExitNoDevice);  // a stage in progress cannot be interrupted
 }
 
 namespace {
@@ -254,7 +267,7 @@ Result<Config> read_config(const DaemonOptions& options) {
 }
 
 void configure_log(const Config& config, bool json) {
-  log::configure(config.log_level, json);
+  log::configure(config.log_level, json, {{"host", identity().host}, {"version", identity().version}});
   for (const std::string& warning : config.warnings) log::warn("{}", warning);
 }
 

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "cuzk/v1/prover.grpc.pb.h"
+#include "service/identity.h"
 #include "service/listener.h"
 #include "service/metrics.h"
 
@@ -42,6 +43,20 @@ uint64_t in_ms(engine::Clock::duration time) {
   return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(time).count());
 }
 
+// Who runs many daemons sees which of them failed, and where in it.
+std::string where_from(const engine::Outcome& outcome) {
+  std::string text;
+  if (outcome.origin) {
+    const engine::Origin& origin = *outcome.origin;
+    text = fmt::format("stage={} ", engine::kStageNames[static_cast<size_t>(origin.stage)]);
+    if (origin.partition != engine::kWholeJob)
+      text += fmt::format("partition={} attempt={} ", origin.partition, origin.attempt);
+    if (!origin.device.empty()) text += fmt::format("device={} ", origin.device);
+  }
+  return fmt::format(" [{}host={} version={} retryable={}]", text, identity().host, identity().version,
+                     retryable(outcome.error->code) ? "yes" : "no");
+}
+
 void fill(v1::AwaitProofResponse& response, const std::string& id, const std::optional<engine::Outcome>& outcome) {
   response.set_job_id(id);
   if (!outcome) {
@@ -55,8 +70,10 @@ void fill(v1::AwaitProofResponse& response, const std::string& id, const std::op
     default: response.set_status(v1::AwaitProofResponse::FAILED); break;
   }
   response.set_proof(outcome->proof.data(), outcome->proof.size());
-  if (outcome->error)
-    response.set_error_message(fmt::format("{}: {}", code_name(outcome->error->code), outcome->error->message));
+  if (outcome->error) {
+    const std::string text = fmt::format("{}: {}", code_name(outcome->error->code), outcome->error->message);
+    response.set_error_message(outcome->state == engine::State::kFailed ? text + where_from(*outcome) : text);
+  }
   const engine::StageTimes& times = outcome->times;
   response.set_queue_wait_ms(in_ms(times[Stage::kWait]));
   response.set_srs_load_ms(in_ms(times[Stage::kParams]));
@@ -283,7 +300,8 @@ Journal::Parse parse_recorded(MakeSource make_source) {
     v1::SubmitProofRequest request;
     const bool whole = request.ParseFromString(payload);
     payload = {};
-    return whole ? make_source(payload_of(request)) : fail(Code::kIo, "the journal holds no request");
+    return whole ? make_source(payload_of(request))
+                 : fail(Code::kIo, "input lost: the journal holds no request; send it again");
   };
 }
 

@@ -374,11 +374,12 @@ Result<engine::Request> Journal::read_request(const engine::Ended& job, const Pa
 Result<std::string> Journal::read_payload(uint64_t number) {
   std::lock_guard lock(database_mutex_);
   CUZK_TRY_ASSIGN(Query row, Query::make(database_.handle, "SELECT checksum FROM jobs WHERE number = ?", number));
-  CUZK_TRY(row.next());
+  CUZK_TRY_ASSIGN(const bool found, row.next());
+  if (!found) return fail(Code::kIo, "input lost: the journal does not hold the request any more; send it again");
   CUZK_TRY_ASSIGN(Payload blob, Payload::open(database_.handle, number, false));
   CUZK_TRY_ASSIGN(std::string payload, blob.read());
   if (std::ranges::equal(row.bytes(0), hash::sha256(as_bytes(payload)))) return payload;
-  return fail(Code::kIo, "the journal holds a damaged request; send it again");
+  return fail(Code::kIo, "input lost: the journal holds a damaged request; send it again");
 }
 
 // --- what is told

@@ -389,6 +389,34 @@ TEST_F(JournalTest, AFullDiskIsToldAndSurvived) {
   EXPECT_TRUE(proves(result(*next, "after").proof, {3}));
 }
 
+struct JournalAcceptance : JournalTest {};
+
+// Stored inputs of jobs that wait: one replaced, one emptied, one as it was.
+TEST_F(JournalAcceptance, Case41_AJobWhoseInputIsLostSaysSo) {
+  auto journal = open();
+  auto engine = start(*journal);
+  auto running = engine->submit(request("running", "1000"));
+  started.wait();
+  for (const char* id : {"replaced", "emptied", "whole"}) ASSERT_TRUE(engine->submit(request(id, "1000 2")));
+  crash(*journal, "crashed.db");
+  go.count_down();
+  engine->drain();
+  alter("crashed.db",
+        "UPDATE jobs SET payload = CAST('1000 3' AS BLOB) WHERE id = 'replaced';"
+        "UPDATE jobs SET payload = x'' WHERE id = 'emptied'");
+  auto again = open("crashed.db");
+  auto next = start(*again);
+  for (const char* id : {"replaced", "emptied"}) {
+    const Outcome lost = result(*next, id);
+    ASSERT_EQ(lost.state, State::kFailed) << id;
+    EXPECT_THAT(lost.error->message, HasSubstr("input lost: "));
+    EXPECT_EQ(lost.origin->stage, engine::Stage::kParse);
+    EXPECT_TRUE(retryable(lost.error->code));
+  }
+  EXPECT_TRUE(proves(result(*next, "whole").proof, {1000, 2}));
+  EXPECT_TRUE(proves(prove(*next, "replaced", "1000 2").proof, {1000, 2})) << "sent again";
+}
+
 // Whatever happened before a crash, an id answers for the newest payload that was accepted under it.
 TEST_F(JournalTest, RandomLife) {
   const char* chosen = std::getenv("CUZK_TEST_SEED");

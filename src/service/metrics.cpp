@@ -187,6 +187,14 @@ constexpr Metric kMetrics[] = {
          }
        });
      }},
+    {{"cuzk_stage_timeouts_total", "counter", "stage", "Stages that took too long and were given up."},
+     [](const Reading& r, Samples& out) {
+       for (size_t stage = 0; stage < engine::kStages; stage++)
+         out.add({{"stage", engine::kStageNames[stage]}}, r.engine.overdue[stage]);
+     }},
+    {{"cuzk_stale_reports_total", "counter", "",
+      "Stages that ended after they were given up; their results are not used."},
+     [](const Reading& r, Samples& out) { out.add({}, r.engine.stale_reports); }},
     {{"cuzk_job_failures_total", "counter", "proof_kind, code", "Jobs that failed, by code of the error."},
      [](const Reading& r, Samples& out) {
        for_kinds(r, [&](const auto& kind, const auto& count) {

@@ -32,4 +32,10 @@ Status Observer::ready() const {
   return fail(Code::kUnavailable, "every device failed and rests for a while");
 }
 
+bool Observer::devices_are_lost(size_t quarantines) const {
+  const auto devices = engine_.snapshot(engine::kNoJobs).devices;
+  return quarantines > 0 && std::all_of(devices.begin(), devices.end(),
+                                        [&](const auto& device) { return device.health.quarantines >= quarantines; });
+}
+
 }  // namespace cuzk::service

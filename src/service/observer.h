@@ -42,6 +42,8 @@ class Observer {
   Status ready() const;
   // While the service starts, it is not ready.
   void set_starting(bool starting) { starting_ = starting; }
+  // Whether every device failed again after each of so many quarantines in a row; never where that is 0.
+  bool devices_are_lost(size_t quarantines) const;
   // One job, as long as the engine knows it; kNotFound.
   Result<engine::Snapshot::Job> job(const std::string& id) const { return engine_.view(id); }
 

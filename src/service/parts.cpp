@@ -13,6 +13,8 @@ engine::Options options_of(const Config& config, const engine::HostPlan& memory,
   options.policy.max_waiting = config.max_waiting;
   options.policy.host_bytes = memory.host_bytes;
   options.policy.request_bytes = memory.request_bytes;
+  options.policy.stage_limit = config.stage_limit;
+  options.policy.quarantine = config.quarantine;
   // A PoSt finds a place at every stage, and in the queue, however much else there is to do.
   options.policy.high = options.policy.critical = {.lanes = 1, .waiting = 64};
   options.result_ttl = config.result_ttl;
@@ -42,26 +44,27 @@ Result<std::vector<Machine::Gpu>> find_gpus(const Config& config) {
 
 }  // namespace
 
-Parts::Parts(const Config& config, const Machine& machine, engine::Recorder* recorder)
+Parts::Parts(const Config& config, const Machine& machine, engine::Recorder* recorder, const WrapBackend& wrap)
     : pool(config.threads),
       circuits(config.circuit_cache.empty() ? config.param_cache : config.circuit_cache),
       params([&config](const std::string& id) { return locate_params(config, id); }),
-      engine(options_of(config, machine.host, recorder), circuits, params, make_devices(config, machine), pool) {}
+      engine(options_of(config, machine.host, recorder), circuits, params, make_devices(config, machine, wrap), pool) {}
 
 // The CUDA devices that were chosen, or the processor.
-std::vector<engine::Device> Parts::make_devices(const Config& config, const Machine& machine) {
+std::vector<engine::Device> Parts::make_devices(const Config& config, const Machine& machine, const WrapBackend& wrap) {
   std::vector<engine::Device> devices;
+  auto add = [&](engine::DeviceSpec spec, std::unique_ptr<engine::Backend> backend) {
+    backends.push_back(wrap ? wrap(std::move(backend)) : std::move(backend));
+    devices.push_back({std::move(spec), backends.back().get()});
+  };
   for (const auto& [device, memory_bytes] : machine.gpus) {
     const size_t workers = config.gpu_workers_per_device;
-    backends.push_back(engine::make_gpu_backend(
-        {.device = device, .workers = workers, .memory_bytes = memory_bytes, .b_g2_on_host = config.b_g2_on_host},
-        pool));
-    devices.push_back({{device.uuid, workers, memory_bytes}, backends.back().get()});
+    add({device.uuid, workers, memory_bytes},
+        engine::make_gpu_backend(
+            {.device = device, .workers = workers, .memory_bytes = memory_bytes, .b_g2_on_host = config.b_g2_on_host},
+            pool));
   }
-  if (devices.empty()) {
-    backends.push_back(engine::make_cpu_backend(pool));
-    devices.push_back({{"cpu", 1, 0}, backends.back().get()});
-  }
+  if (devices.empty()) add({"cpu", 1, 0}, engine::make_cpu_backend(pool));
   return devices;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // Everything between the configuration and whoever asks: what the daemon serves and what a program embeds.
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -22,6 +23,9 @@ struct Machine {
 };
 Result<Machine> check_machine(const Config& config);
 
+// What stands before a back end.
+using WrapBackend = std::function<std::unique_ptr<engine::Backend>(std::unique_ptr<engine::Backend>)>;
+
 // The order of the members is the order of dependence. Configuration and recorder, which may be none, outlive them.
 struct Parts {
   exec::Pool pool;
@@ -30,10 +34,10 @@ struct Parts {
   std::vector<std::unique_ptr<engine::Backend>> backends;
   engine::Engine engine;
 
-  Parts(const Config& config, const Machine& machine, engine::Recorder* recorder);
+  Parts(const Config& config, const Machine& machine, engine::Recorder* recorder, const WrapBackend& wrap = {});
 
  private:
-  std::vector<engine::Device> make_devices(const Config& config, const Machine& machine);
+  std::vector<engine::Device> make_devices(const Config& config, const Machine& machine, const WrapBackend& wrap);
 };
 
 }  // namespace cuzk::service

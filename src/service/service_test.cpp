@@ -67,7 +67,8 @@ TEST_F(ServiceTest, FailuresAreInBand) {
     ASSERT_TRUE(prove(request("bad", payload), result).ok());
     EXPECT_EQ(result.status(), v1::AwaitProofResponse::FAILED);
     EXPECT_EQ(result.job_id(), "bad");
-    EXPECT_THAT(result.error_message(), StartsWith("invalid_input: C1 parse failed: "));
+    EXPECT_THAT(result.error_message(), MatchesRegex("invalid_input: C1 parse failed: .* "
+                                                     "\\[stage=parse host=.+ version=.+ retryable=no\\]"));
     EXPECT_TRUE(result.proof().empty());
   }
   for (v1::ProofKind kind : {v1::SNAP_DEALS_UPDATE, v1::WINDOW_POST_PARTITION, v1::WINNING_POST}) {

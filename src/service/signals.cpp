@@ -19,6 +19,7 @@ void hold_signals() {
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   signal(SIGHUP, SIG_DFL);
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
 }
 
 std::optional<int> next_signal(std::optional<std::chrono::milliseconds> timeout) {

@@ -6,7 +6,8 @@
 
 namespace cuzk::service {
 
-// Holds SIGTERM, SIGINT and SIGHUP back from this thread and all that are started later, and ignores SIGPIPE.
+// Holds SIGTERM, SIGINT and SIGHUP back from this thread and all that are started later, and ignores SIGPIPE
+// and SIGXFSZ: a write tells of it.
 void hold_signals();
 // The next one that was held back; nullopt after `timeout`, where there is one.
 std::optional<int> next_signal(std::optional<std::chrono::milliseconds> timeout);

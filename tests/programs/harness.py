@@ -81,7 +81,7 @@ class Programs(unittest.TestCase):
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
         return path
 
-    def daemon(self, config="", name="cuzk", address=None, before=(), **environment):
+    def daemon(self, config="", name="cuzk", address=None, before=(), program="cuzk-daemon", **environment):
         """Starts a daemon on a socket of its own and returns it and its address, when it answers.
 
         `config` begins in [daemon]; `before` are words before its command.
@@ -90,7 +90,7 @@ class Programs(unittest.TestCase):
         if "[journal]" not in config:
             config += f'\n[journal]\npath = "{self.folder}/{name}.db"\n'
         path = self.write(f"{name}.toml", f'[daemon]\nlisten = "{address}"\n{config}')
-        process = subprocess.Popen([*before, BIN / "cuzk-daemon", "--config", path], stderr=subprocess.PIPE, text=True,
+        process = subprocess.Popen([*before, BIN / program, "--config", path], stderr=subprocess.PIPE, text=True,
                                    env={**os.environ, **environment})
         self.addCleanup(lambda: (process.poll() is None and process.kill(), process.wait(), process.stderr.close()))
         self.tool("status", "--daemon", address, "--wait", 60)
