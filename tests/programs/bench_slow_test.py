@@ -83,9 +83,10 @@ class Bench(Programs):
         children = pathlib.Path(f"/proc/{bench.pid}/task/{bench.pid}/children")
         while not (child := children.read_text().split()):
             self.assertIsNone(bench.poll())
-        while b"--config" not in (command := pathlib.Path(f"/proc/{child[0]}/cmdline").read_bytes().split(b"\0")):
+        command = lambda: pathlib.Path(f"/proc/{child[0]}/cmdline").read_bytes().decode().split("\0")
+        while not command()[0].endswith("/cuzk-daemon"):  # before that it is a copy of the bench
             self.assertIsNone(bench.poll())
-        folder = pathlib.Path(command[2].decode()).parent
+        folder = pathlib.Path(command()[2]).parent
         self.wait_for_a_proof(f"unix://{folder}/cuzk.sock", bench)
         os.kill(int(child[0]), signal.SIGKILL)
         (run,), message = self.end(bench)
