@@ -22,19 +22,18 @@ struct FrTile {
   static constexpr size_t kMaxRowWords = 40;
   // Words of powers, and of scratch, which has gaps between blocks of 2^5 rows.
   static constexpr size_t kMaxWords = kMaxRowWords << kMaxLog2Rows, kMaxScratchWords = kMaxWords + (kMaxWords >> 5);
+  // Factors of a transform of so many rows: of three levels at once, and of single levels.
+  static constexpr size_t kOctetFactors = 3 + 7 * 32;
+  static constexpr size_t factors_of(unsigned log2_rows) { return kOctetFactors + (size_t{1} << log2_rows); }
 
   Fr* origin;
   size_t row_stride, column_stride;
   size_t columns;  // at most kColumns
   unsigned log2_rows;
-  const uint64_t* factors;  // the roots of unity, as Kernels::fr_factors makes them
+  const uint64_t* factors;  // as Kernels::fr_factors makes them
   const uint64_t* powers;   // as Kernels::fr_powers makes them; null where all are one
   uint64_t* scratch;        // kMaxScratchWords words
-  // Reading ahead: the origin of the tile that comes after this one, of the same shape, or null; room for its
-  // kColumns << log2_rows elements; and whether those of this tile are there.
-  const Fr* next;
-  Fr* ahead;
-  bool is_ahead;
+  const Fr* next;           // the origin of the tile that comes after this one, of the same shape, or null
 };
 
 // In place of an index of a point.
@@ -77,13 +76,15 @@ struct Kernels {
   // Tiles of a transform keep their rows, and the factors of these, in a form of each implementation's own: arrays of
   // words, those of rows aligned to 64 bytes, with so many words a row and a factor.
   size_t fr_row_words, fr_factor_words;
-  void (*fr_factors)(uint64_t* out, const Fr* values, size_t count);
+  // The FrTile::factors_of(log2_rows) factors of fr_evaluate, or of fr_interpolate, for a root of unity of order
+  // 2^log2_rows. They serve fewer rows as well, then for the power of the root that has their order.
+  void (*fr_factors)(uint64_t* out, unsigned log2_rows, const Fr& root, bool evaluate);
   // Row r has scale * bases[c]^reverse(r) in column c, where reverse turns the bits of a row's number around.
   void (*fr_powers)(uint64_t* out, unsigned log2_rows, const Fr* bases, const Fr& scale);
-  // Rows times powers, then each column from coefficients in reversed order to values at w^r in natural order, w of
-  // order 2^log2_rows. Factor h - 1 + i is w^(i 2^log2_rows / 2h), for i < h and each power of two h < 2^log2_rows.
+  // Rows times powers, then each column from coefficients in reversed order to values at w^r in natural order.
   void (*fr_evaluate)(const FrTile&);
-  // Each column from natural to reversed order, then rows times powers. Factor i is w^reverse(2 i).
+  // Each column from natural to reversed order, then rows times powers: the sums over r of row(r) w^(r reverse(q)) for
+  // the root w that the factors are made for.
   void (*fr_interpolate)(const FrTile&);
 
   Binary<Fp> fp_mul, fp_add, fp_sub;

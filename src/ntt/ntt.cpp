@@ -43,23 +43,12 @@ Domain::Domain(unsigned log2_size, exec::Pool& pool) : log2_size_(log2_size), ro
     passes_[p].columns = size_t{1} << left;
   }
 
-  // In the order of Kernels::fr_evaluate and fr_interpolate, which is that of fewer rows too.
-  const size_t rows = passes_[0].rows;
-  std::array<std::vector<Fr>, 2> roots;
-  for (size_t h = 1; h < rows; h *= 2) {
-    for (size_t i = 0; i < h; i++) roots[kEvaluate].push_back(root_power(kEvaluate, i * (size() / (2 * h))));
-  }
-  for (size_t i = 0; i < rows / 2; i++) {
-    const size_t exponent = reverse_bits(2 * i, static_cast<unsigned>(std::countr_zero(rows)));
-    roots[kInterpolate].push_back(root_power(kInterpolate, exponent * (size() / rows)));
-  }
-  for (Direction direction : {kEvaluate, kInterpolate}) {
-    factors_[direction].resize(roots[direction].size() * kernels().fr_factor_words);
-    pool.for_each_chunk(roots[direction].size(), 64, [&](size_t begin, size_t end) {
-      kernels().fr_factors(&factors_[direction][begin * kernels().fr_factor_words], &roots[direction][begin],
-                           end - begin);
-    });
-  }
+  // No pass has more rows than the first, and tables serve fewer rows too.
+  const unsigned log2_rows = static_cast<unsigned>(std::countr_zero(passes_[0].rows));
+  pool.for_each(factors_.size(), [&](size_t i) {
+    factors_[i].resize(FrTile::factors_of(log2_rows) * kernels().fr_factor_words);
+    kernels().fr_factors(factors_[i].data(), log2_rows, root_power(Direction(i), passes_[0].columns), i == kEvaluate);
+  });
 }
 
 size_t Domain::bytes() const {
@@ -106,7 +95,6 @@ void Domain::run_pass(const Pass& pass, Direction direction, Points points, std:
   const size_t tiles = size() / (rows * width);
   pool.for_each_chunk(tiles, std::max<size_t>(1, tiles / (16 * pool.threads())), [&](size_t begin, size_t end) {
     alignas(64) uint64_t scratch[FrTile::kMaxScratchWords], powers[FrTile::kMaxWords];
-    alignas(64) Fr ahead[FrTile::kColumns << FrTile::kMaxLog2Rows];
     size_t group_of_powers = tiles;
     for (size_t index = begin; index < end; index++) {
       const size_t group = one_column ? 0 : index / blocks;
@@ -122,9 +110,7 @@ void Domain::run_pass(const Pass& pass, Direction direction, Points points, std:
                   .log2_rows = log2_rows,
                   .factors = factors_[direction].data(),
                   .powers = has_powers ? powers : nullptr,
-                  .scratch = scratch,
-                  .ahead = ahead,
-                  .is_ahead = index > begin};
+                  .scratch = scratch};
       const auto origin = [&](size_t i) {
         return one_column ? &data[i * width * block] : &data[i % blocks * block + i / blocks * width];
       };

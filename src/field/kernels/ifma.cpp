@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 // Everything from here to the end of the region is compiled for AVX-512 and has internal linkage, so none of it can be
 // taken for the shared copy of a header's function.
@@ -51,6 +52,13 @@ CUZK_INLINE inline Mask is_zero(Lanes a) { return _mm512_testn_epi64_mask(a, a);
 CUZK_INLINE inline Mask mask_of(uint8_t bits) { return bits; }
 CUZK_INLINE inline uint8_t bits_of(Mask mask) { return mask; }
 
+// Keeps the compiler from knowing what is there.
+template <class T>
+CUZK_INLINE inline const T* in_memory(const T* constants) {
+  asm("" : "+r"(constants));
+  return constants;
+}
+
 template <size_t N, class Body>
 CUZK_INLINE inline void unrolled(Body body);  // of radix52.inl
 
@@ -64,7 +72,7 @@ CUZK_INLINE inline void transpose4(const Lanes* rows, Lanes* out) {
   out[3] = _mm512_shuffle_i64x2(high01, high23, 0xdd);
 }
 
-// Four limbs of eight elements `pitch` limbs apart, limb by limb. The elements come in the order 0 1 4 5 2 3 6 7, which
+// Four limbs of eight elements `pitch` limbs apart, limb by limb. The elements come in the order 0 2 1 3 4 6 5 7, which
 // spares permutations; store4 undoes it.
 CUZK_INLINE inline void load4(const uint64_t* from, size_t pitch, Lanes* out) {
   Lanes rows[4];
@@ -72,7 +80,8 @@ CUZK_INLINE inline void load4(const uint64_t* from, size_t pitch, Lanes* out) {
     const auto half = [&](size_t element) CUZK_INLINE {
       return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + element * pitch));
     };
-    rows[k] = _mm512_inserti64x4(_mm512_castsi256_si512(half(k)), half(k + 4), 1);
+    rows[k] = pitch == 4 ? _mm512_loadu_si512(from + 8 * k)
+                         : _mm512_inserti64x4(_mm512_castsi256_si512(half(2 * k)), half(2 * k + 1), 1);
   });
   transpose4(rows, out);
 }
@@ -85,22 +94,26 @@ CUZK_INLINE inline void store4(uint64_t* to, size_t pitch, const Lanes* in) {
   const Lanes rows[4] = {_mm512_unpacklo_epi64(low01, high01), _mm512_unpackhi_epi64(low01, high01),
                          _mm512_unpacklo_epi64(low23, high23), _mm512_unpackhi_epi64(low23, high23)};
   unrolled<4>([&](auto k) CUZK_INLINE {
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + k * pitch), _mm512_castsi512_si256(rows[k]));
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + (k + 4) * pitch), _mm512_extracti64x4_epi64(rows[k], 1));
+    if (pitch == 4) {
+      _mm512_storeu_si512(to + 8 * k, rows[k]);
+    } else {
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + 2 * k * pitch), _mm512_castsi512_si256(rows[k]));
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + (2 * k + 1) * pitch), _mm512_extracti64x4_epi64(rows[k], 1));
+    }
   });
 }
 // The same for two limbs.
 CUZK_INLINE inline void load2(const uint64_t* from, size_t pitch, Lanes* out) {
-  const auto row = [&](size_t first) CUZK_INLINE {  // elements first, first + 4, first + 2, first + 6
+  const auto row = [&](size_t first) CUZK_INLINE {  // elements first, first + 1, first + 4, first + 5
     const auto quarter = [&](size_t element) CUZK_INLINE {
       return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + element * pitch));
     };
     Lanes lanes = _mm512_castsi128_si512(quarter(first));
-    lanes = _mm512_inserti32x4(lanes, quarter(first + 4), 1);
-    lanes = _mm512_inserti32x4(lanes, quarter(first + 2), 2);
-    return _mm512_inserti32x4(lanes, quarter(first + 6), 3);
+    lanes = _mm512_inserti32x4(lanes, quarter(first + 1), 1);
+    lanes = _mm512_inserti32x4(lanes, quarter(first + 4), 2);
+    return _mm512_inserti32x4(lanes, quarter(first + 5), 3);
   };
-  const Lanes even = row(0), odd = row(1);
+  const Lanes even = row(0), odd = row(2);
   out[0] = _mm512_unpacklo_epi64(even, odd);
   out[1] = _mm512_unpackhi_epi64(even, odd);
 }
@@ -109,12 +122,12 @@ CUZK_INLINE inline void store2(uint64_t* to, size_t pitch, const Lanes* in) {
     const auto quarter = [&](size_t element, __m128i value)
                              CUZK_INLINE { _mm_storeu_si128(reinterpret_cast<__m128i*>(to + element * pitch), value); };
     quarter(first, _mm512_castsi512_si128(lanes));
-    quarter(first + 4, _mm512_extracti32x4_epi32(lanes, 1));
-    quarter(first + 2, _mm512_extracti32x4_epi32(lanes, 2));
-    quarter(first + 6, _mm512_extracti32x4_epi32(lanes, 3));
+    quarter(first + 1, _mm512_extracti32x4_epi32(lanes, 1));
+    quarter(first + 4, _mm512_extracti32x4_epi32(lanes, 2));
+    quarter(first + 5, _mm512_extracti32x4_epi32(lanes, 3));
   };
   row(0, _mm512_unpacklo_epi64(in[0], in[1]));
-  row(1, _mm512_unpackhi_epi64(in[0], in[1]));
+  row(2, _mm512_unpackhi_epi64(in[0], in[1]));
 }
 
 // Six words of the elements at eight addresses, word by word and in order.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <utility>
+#include <vector>
 
 #include "field/kernels/implementations.h"
 
@@ -83,6 +84,11 @@ uint8_t bits_of(Mask mask) {
   unsigned bits = 0;
   for (size_t i = 0; i < 8; i++) bits |= static_cast<unsigned>(mask.lane[i]) << i;
   return static_cast<uint8_t>(bits);
+}
+
+template <class T>
+const T* in_memory(const T* constants) {
+  return constants;
 }
 
 template <size_t kWords>

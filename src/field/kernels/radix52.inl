@@ -7,6 +7,7 @@
 //     shift_left(a, bits), shift_right(a, bits), shift_right_signed(a, bits), bits from 0 to 63,
 //     madd_low(sum, a, b), madd_high(sum, a, b)   sum + the low or high 52 bits of the product of a and b mod 2^52
 //   Mask is_negative(a), bool all_negative(a), Lanes select(mask, where set, where clear)
+//   in_memory(constants)            the address, of which the compiler does not know what is there
 //   add_where(mask, a, b) = a, or a + b where the mask is set; Mask is_zero(a), mask_of(bits); uint8_t bits_of(mask)
 //   gather6(addresses, out)         six words each of the elements at eight addresses, word by word and in order
 //   load4(from, pitch, out)         four words each of eight elements `pitch` words apart, word by word; the elements
@@ -20,6 +21,7 @@
 // Source: Gueron, Krasnov 2016, "Accelerating big integer arithmetic using Intel IFMA extensions", for products with
 // lazy carries in radix 2^52.
 
+constexpr bool kOctets = true;
 constexpr unsigned kRadixBits = 52;
 constexpr uint64_t kRadixMask = (uint64_t{1} << kRadixBits) - 1;
 
@@ -269,9 +271,24 @@ inline Factor factor_of(const Fr& value) {
   return out;
 }
 
-// Eight values below 2^(52 L) = 35.3p. Limbs may be of any size and sign: only a factor needs them in digits.
+// Multiples of p in limbs that stay in memory: made from immediate operands they cost more than loads.
+struct Multiples {
+  static constexpr size_t L = FrVector::L;
+  uint64_t one[L], minus_three[L], seventeen[L], minus_128[L], inverse;
+};
+constexpr Multiples kMultiples = [] {
+  Multiples out{.inverse = FrVector::kInverse};
+  for (size_t i = 0; i < Multiples::L; i++) {
+    const uint64_t p = FrVector::kModulus.limb[i];
+    out.one[i] = p, out.minus_three[i] = -3 * p, out.seventeen[i] = 17 * p, out.minus_128[i] = -128 * p;
+  }
+  return out;
+}();
+
+// Eight values in limbs of any size and sign: only a factor needs them in digits, and then from 0 to 2^(52 L) = 35.3p.
 struct Row {
   static constexpr size_t L = FrVector::L;
+  static constexpr const uint64_t (&kP)[L] = FrVector::kModulus.limb;
   FrVector value;
 
   CUZK_INLINE static Row filled(const Fr& element) {
@@ -283,83 +300,92 @@ struct Row {
   CUZK_INLINE static Row load(const Fr* from, size_t stride, size_t columns) {
     return {FrVector::load(from, columns, stride)};
   }
-  CUZK_INLINE void store(Fr* to, size_t stride, size_t columns) const {
-    FrVector out = settled().value.carried();  // hardly ever p or more
-    if (!all_negative(subtract(out.limb[L - 1], broadcast(FrVector::kModulus.limb[L - 1])))) {
-      out = FrVector::reduced(out);
+  CUZK_INLINE void store(Fr* to, size_t stride, size_t columns) const { value.store(to, columns, stride); }
+  // Canonical values of those that settled() takes. Apart from storing, as that makes shorter chains of instructions.
+  CUZK_INLINE static void settle_all(Row* rows, size_t stride, size_t count) {
+    Lanes below = broadcast(~uint64_t{0});
+    for (size_t i = 0; i < count; i++) {
+      Row& row = rows[i * stride];
+      row.value = row.settled().value.carried();
+      below = bit_and(below, subtract(row.value.limb[L - 1], broadcast(kP[L - 1])));
     }
-    out.store(to, columns, stride);
+    if (all_negative(below)) return;  // hardly ever p or more
+    for (size_t i = 0; i < count; i++) rows[i * stride].value = FrVector::reduced(rows[i * stride].value);
   }
-  // Powers are below 1.01p and carry another factor 2^4, so the result is below 1.03p where the row is below p and
-  // below 2p where it is below 34p.
-  CUZK_INLINE Row scaled(const Row& powers) const {
-    return {digits().value.plain_product(powers.digits().value).divided()};
+  // body(part), where part is the same limb of any row.
+  template <class Body>
+  CUZK_INLINE static void for_each_part(Body body) {
+    unrolled<L>([&](auto i) CUZK_INLINE { body([&](auto& row) CUZK_INLINE -> auto& { return row.value.limb[i]; }); });
   }
-  CUZK_INLINE void store_scaled(const Row& powers, Fr* to, size_t stride, size_t columns) const {
-    FrVector::reduced(scaled(powers).value).store(to, columns, stride);
-  }
-
-  // Below 1.01p: less q p, where q is the quotient by p of the value rounded down to 2^208, or one less.
+  // Of values below 1.01p. Powers carry another factor 2^4, so the result is below 1.03p.
+  CUZK_INLINE Row scaled(const Row& powers) const { return {digits().plain_product(powers.digits()).divided()}; }
+  // From -128p to 150p: below 1.01p. Less (q - 128) p, where q is the quotient by p of 128p and the value's limbs from
+  // 2^208 on, rounded down, or one less.
   CUZK_INLINE Row settled() const {
-    constexpr unsigned kShift = 46;
-    constexpr auto kQuotient =
-        static_cast<uint64_t>((uint128_t{1} << (kRadixBits + kShift)) / (FrVector::kModulus.limb[L - 1] + 1));
-    const Lanes q = shift_right(madd_high(zeros(), digits().value.limb[L - 1], broadcast(kQuotient)), kShift);
+    constexpr unsigned kCut = 3, kShift = 43;
+    constexpr auto kQuotient = static_cast<uint64_t>((uint128_t{1} << (kRadixBits + kShift + kCut)) / (kP[L - 1] + 1));
+    const Lanes top = add(value.limb[L - 1], shift_right_signed(value.limb[L - 2], kRadixBits));  // give or take one
+    const Lanes positive = add(shift_right_signed(top, kCut), broadcast(128 * kP[L - 1] / (1 << kCut) - 2));
+    const Lanes q = shift_right(madd_high(zeros(), positive, broadcast(kQuotient)), kShift);
     Row out;
+    const Multiples& p = *in_memory(&kMultiples);
     unrolled<L>([&](auto i) CUZK_INLINE {
-      Lanes multiple = madd_low(zeros(), q, broadcast(FrVector::kModulus.limb[i]));
-      if constexpr (i > 0) multiple = madd_high(multiple, q, broadcast(FrVector::kModulus.limb[i - 1]));
+      Lanes multiple = madd_low(broadcast(p.minus_128[i]), q, broadcast(p.one[i]));
+      if constexpr (i > 0) multiple = madd_high(multiple, q, broadcast(p.one[i - 1]));
+      if constexpr (i == L - 1) {
+        multiple = add(multiple, shift_left(madd_high(zeros(), q, broadcast(p.one[i])), kRadixBits));
+      }
       out.value.limb[i] = subtract(value.limb[i], multiple);
     });
     return out;
   }
-  // Limbs whose low 52 bits are the digits of the value, which is all that a product looks at.
-  CUZK_INLINE Row digits() const {
-    Row out;
-    out.value.limb[0] = value.limb[0];
+  // Limbs whose low 52 bits are the digits of the value plus a multiple of p, which is all that a product looks at.
+  template <class Multiple>
+  CUZK_INLINE FrVector digits(Multiple multiple) const {
+    FrVector out;
+    out.limb[0] = multiple(std::integral_constant<size_t, 0>(), value.limb[0]);
     unrolled<L - 1>([&](auto i) CUZK_INLINE {
-      out.value.limb[i + 1] = add(value.limb[i + 1], shift_right_signed(out.value.limb[i], kRadixBits));
+      const Lanes limb = multiple(std::integral_constant<size_t, i + 1>(), value.limb[i + 1]);
+      out.limb[i + 1] = add(limb, shift_right_signed(out.limb[i], kRadixBits));
     });
     return out;
   }
+  CUZK_INLINE FrVector digits() const {
+    return digits([](auto, Lanes limb) CUZK_INLINE { return limb; });
+  }
 
-  // Of values below 2^level 1.03p.
-  CUZK_INLINE static void first_butterfly(Row& lo, Row& hi, unsigned level) {
-    plus_minus(lo, hi, lo, hi, (1 << level) + 1);
-  }
-  CUZK_INLINE static void butterfly(Row& lo, Row& hi, const Factor& w) {
-    const Row product = hi.times([&](auto i, auto j) CUZK_INLINE { return broadcast(w.shifted[i].limb[j]); });
-    plus_minus(lo, hi, lo, product, 6);
-  }
-  // (a + b, a - b + multiple p)
-  CUZK_INLINE static void plus_minus(Row& sum, Row& difference, Row a, Row b, unsigned multiple) {
+  CUZK_INLINE static void butterfly(Row& lo, Row& hi, const Factor* w) {
+    const Row product = w ? hi.times(*w) : hi;
     unrolled<L>([&](auto i) CUZK_INLINE {
-      const Lanes p = broadcast(multiple * FrVector::kModulus.limb[i]);
-      sum.value.limb[i] = add(a.value.limb[i], b.value.limb[i]);
-      difference.value.limb[i] = add(subtract(a.value.limb[i], b.value.limb[i]), p);
+      const Lanes low = lo.value.limb[i];
+      lo.value.limb[i] = add(low, product.value.limb[i]);
+      hi.value.limb[i] = subtract(low, product.value.limb[i]);
     });
   }
-
-  // The product with a factor, whose limb j times 2^(52 (i + 1)) mod p is word(i, j): below 6p.
+  CUZK_INLINE Row times(const Factor& w) const {
+    return times([&](auto i, auto j) CUZK_INLINE { return broadcast(w.shifted[i].limb[j]); });
+  }
+  // The product with a factor, whose limb j times 2^(52 (i + 1)) mod p is word(i, j): from -3p to 3p, of a value from
+  // -17p to 18p.
   template <class Word>
   CUZK_INLINE Row times(Word word) const {
-    const Row a = digits();
+    const Multiples& p = *in_memory(&kMultiples);
+    const FrVector a = digits([&](auto i, Lanes limb) CUZK_INLINE { return add(limb, broadcast(p.seventeen[i])); });
     Lanes t[L + 1];
-    unrolled<L + 1>([&](auto i) CUZK_INLINE { t[i] = zeros(); });
+    t[0] = zeros();
+    unrolled<L>([&](auto i) CUZK_INLINE { t[i + 1] = broadcast(p.minus_three[i]); });
     const auto accumulate = [&](auto j, Lanes x, Lanes y) CUZK_INLINE {
       t[j] = madd_low(t[j], x, y);
       t[j + 1] = madd_high(t[j + 1], x, y);
     };
-    unrolled<L>([&](auto i) CUZK_INLINE {
-      unrolled<L>([&](auto j) CUZK_INLINE { accumulate(j, a.value.limb[i], word(i, j)); });
-    });
+    unrolled<L>([&](auto i)
+                    CUZK_INLINE { unrolled<L>([&](auto j) CUZK_INLINE { accumulate(j, a.limb[i], word(i, j)); }); });
     // One round of Wide::divided.
-    const Lanes m = madd_low(zeros(), t[0], broadcast(FrVector::kInverse));
+    const Lanes m = madd_low(zeros(), t[0], broadcast(p.inverse));
     const Lanes carry = shift_right(add(t[0], broadcast(kRadixMask)), kRadixBits);
-    t[1] = madd_high(add(t[1], carry), m, broadcast(FrVector::kModulus.limb[0]));
-    unrolled<L - 1>([&](auto j) CUZK_INLINE {
-      accumulate(std::integral_constant<size_t, j + 1>(), m, broadcast(FrVector::kModulus.limb[j + 1]));
-    });
+    t[1] = madd_high(add(t[1], carry), m, broadcast(p.one[0]));
+    unrolled<L - 1>(
+        [&](auto j) CUZK_INLINE { accumulate(std::integral_constant<size_t, j + 1>(), m, broadcast(p.one[j + 1])); });
     Row out;
     unrolled<L>([&](auto i) CUZK_INLINE { out.value.limb[i] = t[i + 1]; });
     return out;

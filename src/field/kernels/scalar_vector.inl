@@ -25,6 +25,8 @@ struct Vector {
 
 // Rows of transforms (transform.inl), canonical throughout.
 using Factor = Fr;
+inline Fr add(const Fr& a, const Fr& b) { return a + b; }
+inline Fr subtract(const Fr& a, const Fr& b) { return a - b; }
 
 struct Row {
   Fr column[FrTile::kColumns];
@@ -47,23 +49,25 @@ struct Row {
     for (size_t c = 0; c < FrTile::kColumns; c++) out.column[c] = multiply(column[c], powers.column[c]);
     return out;
   }
-  void store_scaled(const Row& powers, Fr* to, size_t stride, size_t columns) const {
-    scaled(powers).store(to, stride, columns);
-  }
   Row settled() const { return *this; }
-  static void first_butterfly(Row& lo, Row& hi, unsigned) {
+  static void settle_all(Row*, size_t, size_t) {}
+  template <class Body>
+  static void for_each_part(Body body) {
     for (size_t c = 0; c < FrTile::kColumns; c++) {
-      const Fr low = lo.column[c];
-      lo.column[c] = low + hi.column[c];
-      hi.column[c] = low - hi.column[c];
+      body([c](auto& row) -> auto& { return row.column[c]; });
     }
   }
-  static void butterfly(Row& lo, Row& hi, const Factor& w) {
+  static void butterfly(Row& lo, Row& hi, const Factor* w) {
     for (size_t c = 0; c < FrTile::kColumns; c++) {
-      const Fr low = lo.column[c], product = multiply(w, hi.column[c]);
+      const Fr low = lo.column[c], product = w ? multiply(*w, hi.column[c]) : hi.column[c];
       lo.column[c] = low + product;
       hi.column[c] = low - product;
     }
+  }
+  Row times(const Factor& w) const {
+    Row out;
+    for (size_t c = 0; c < FrTile::kColumns; c++) out.column[c] = multiply(w, column[c]);
+    return out;
   }
 };
 
