@@ -242,6 +242,25 @@ TEST(FindCircuit, OwnAndOldNames) {
   }
 }
 
+TEST(LocateParams, OfficialNamesAndOthers) {
+  engine::testing::TemporaryFolder folder;
+  Config config;
+  config.param_cache = folder.path();
+  config.param_files["window-2KiB"] = folder.path() / "mine";
+  // As parameters.json publishes it.
+  const auto official = folder.path() /
+                        "v28-proof-of-spacetime-fallback-merkletree-poseidon_hasher-8-8-0-"
+                        "0377ded656c6f524f1618760bffe4e0a1c51d5a70c4509eedae8a27555733edc.params";
+  const Error missing = locate_params(config, "window-32GiB").error();
+  EXPECT_EQ(missing.code, Code::kNotFound);
+  EXPECT_EQ(missing.message, "the parameters of window-32GiB are not there: " + official.string());
+  std::ofstream(official) << "x";
+  EXPECT_EQ(locate_params(config, "window-32GiB").value(), official);
+  EXPECT_THAT(locate_params(config, "window-2KiB").error().message, HasSubstr("mine"));
+  std::ofstream(folder.path() / "mine") << "x";
+  EXPECT_EQ(locate_params(config, "window-2KiB").value(), folder.path() / "mine");
+}
+
 TEST_F(ServiceTest, WhileDrainingNewJobsAreUnavailable) {
   EXPECT_TRUE(engine_->drain());
   v1::AwaitProofResponse result;

@@ -104,7 +104,7 @@ Result<std::filesystem::path> locate_params(const Config& config, const std::str
     path = file->second;
   } else {
     CUZK_TRY_ASSIGN(std::string name, filecoin::parameter_name(circuit_id));
-    path = config.param_cache / fmt::format("v28-{}.params", name);
+    path = config.param_cache / (name + ".params");
   }
   std::error_code error;
   if (std::filesystem::exists(path, error)) return path;
