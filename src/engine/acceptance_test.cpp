@@ -181,7 +181,7 @@ TEST_F(Acceptance, Case17_ProofsBackToBackAllHold) {
   EXPECT_TRUE(engine->snapshot().devices[0].failures.empty());
 }
 
-TEST_F(Acceptance, Case18_ManyClientsEachGetTheProofOfTheirOwnStatement) {
+TEST_F(Acceptance, Case20_ManyClientsEachGetTheProofOfTheirOwnStatement) {
   const uint64_t rounds = kShare > 1 ? 1 : 5;
   options.policy.partition_workers = 3;
   begin_with_two();

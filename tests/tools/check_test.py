@@ -31,15 +31,15 @@ class Text(unittest.TestCase):
 
 
 class Cases(unittest.TestCase):
-    SOURCES = "TEST(Acceptance, Case7_Word) {\nTEST_F(Fixture,\n       Case8_Words) {\nTEST(Other, Word)\n    def test_3_case_9_11_words(self):"
-    PAGE = "| 7 | `Acceptance.Case7_Word`, `Other.Word` |\n| 8 | `Fixture.Case8_Words` |\n| 9 | `test_3_case_9_11_words` |\n| 10 | left out: `srs.files` |\n| 11 | `test_3_case_9_11_words` |\n"
+    SOURCES = "TEST(Acceptance, Case7_Word) {\nTEST_F(Fixture,\n       Case08_Words) {\nTEST(Other, Word)\n    def test_3_case_9_and_11_words(self):"
+    PAGE = "| 7 | `Acceptance.Case7_Word`, `Other.Word` |\n| 8 | `Fixture.Case08_Words` |\n| 9 | `test_3_case_9_and_11_words` |\n| 10 | left out: `srs.files` |\n| 11 | `test_3_case_9_and_11_words` |\n"
 
     def faults(self, old="", new=""):
         return list(check.faults_of_cases(self.PAGE.replace(old, new, 1), self.SOURCES))
 
     def test_planted(self):
         for old, new, number in [("`Other.Word`", "`Other.Words`", 7), ("`Acceptance.Case7_Word`, ", "", 7), ("| 8 |", "| 12 |", 8),
-                                 ("`test_3_case_9_11_words`", "left out", 9), ("left out", "`test_case_10`", 10)]:
+                                 ("`test_3_case_9_and_11_words`", "left out", 9), ("left out", "`test_case_10`", 10)]:
             faults = self.faults(old, new)
             self.assertEqual(len(faults), 1, new)
             self.assertIn(f"case {number}: ", faults[0])
