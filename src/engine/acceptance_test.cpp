@@ -93,7 +93,7 @@ struct Acceptance : ::testing::Test {
 TEST_F(Acceptance, Case05_UrgentAndOtherJobsOfOneInstantNeverWaitForEachOther) {
   begin();
   std::vector<Clock::duration> times;
-  for (uint64_t i = 0; i < 30 / kShare; i++) {
+  for (uint64_t i = 0; i < 20 / kShare; i++) {
     std::latch both(2);
     const Clock::time_point start = Clock::now();
     auto client = [&](std::string id, Priority priority) {
@@ -177,12 +177,12 @@ TEST_F(Acceptance, Case16_ABrokenPointInMemoryGivesNoProof) {
 
 TEST_F(Acceptance, Case17_ProofsBackToBackAllHold) {
   begin();
-  for (uint64_t i = 0; i < 100 / kShare; i++) expect_proof(prove(fmt::format("{}", i), {i}), {i});
+  for (uint64_t i = 0; i < 50 / kShare; i++) expect_proof(prove(fmt::format("{}", i), {i}), {i});
   EXPECT_TRUE(engine->snapshot().devices[0].failures.empty());
 }
 
 TEST_F(Acceptance, Case20_ManyClientsEachGetTheProofOfTheirOwnStatement) {
-  const uint64_t rounds = kShare > 1 ? 1 : 5;
+  const uint64_t rounds = kShare > 1 ? 1 : 3;
   options.policy.partition_workers = 3;
   begin_with_two();
   std::atomic<size_t> good = 0;
@@ -203,7 +203,7 @@ TEST_F(Acceptance, Case20_ManyClientsEachGetTheProofOfTheirOwnStatement) {
 
 TEST_F(Acceptance, Case26_MalformedRequestsHarmNobodyElse) {
   begin();
-  for (uint64_t i = 0; i < 50 / kShare; i++) {
+  for (uint64_t i = 0; i < 20 / kShare; i++) {
     Request malformed = request(fmt::format("bad {}", i), {i});
     malformed.parse = [i]() -> Result<std::shared_ptr<const groth16::CircuitSource>> {
       if (i % 2) throw std::runtime_error("a surprise");

@@ -1,4 +1,4 @@
-// CUZK_TEST_JOBS=2000 makes it longer: 400 fit into what CI may take.
+// CUZK_TEST_JOBS=2000 makes it longer: 200 fit into what CI may take.
 
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ Use use() { return {mem::process_memory()->resident_bytes, entries("/proc/self/f
 // Of every ten jobs one fails and one is cancelled.
 TEST(Acceptance, Case29_NothingGrowsWithTheNumberOfJobs) {
   const char* wanted = std::getenv("CUZK_TEST_JOBS");
-  const uint64_t jobs = wanted ? std::strtoull(wanted, nullptr, 10) : 400;
+  const uint64_t jobs = wanted ? std::strtoull(wanted, nullptr, 10) : 200;
   exec::Pool pool(2);
   CircuitStore circuits("");
   ParamsStore params([](const std::string&) -> Result<std::filesystem::path> { return testing::cubic_params().file; });

@@ -49,6 +49,9 @@ TEST(Config, ReadsEverySetting) {
     max_queue = 7
     result_ttl = 60
     result_bytes = "1MiB"
+    stage_limit = "10m"
+    quarantine = "5s"
+    max_quarantines = 0
     [journal]
     enabled = false
     path = "/journal.db"
@@ -77,6 +80,9 @@ TEST(Config, ReadsEverySetting) {
   EXPECT_EQ(config->max_waiting, 7u);
   EXPECT_EQ(config->result_ttl, 60s);
   EXPECT_EQ(config->result_bytes, uint64_t{1} << 20);
+  EXPECT_EQ(config->stage_limit, std::chrono::minutes(10));
+  EXPECT_EQ(config->quarantine, std::chrono::seconds(5));
+  EXPECT_EQ(config->max_quarantines, 0u);
   EXPECT_FALSE(config->journal);
   EXPECT_EQ(config->journal_path, "/journal.db");
   EXPECT_EQ(config->journal_bytes, uint64_t{2} << 30);
