@@ -1,7 +1,9 @@
 #pragma once
-// How large allocations are, in programs that link cuzk_base_testing.
+// Watches operator new, and makes it fail, in programs that link cuzk_base_testing: by the linker's --wrap, so what
+// shared libraries allocate is not seen.
 
 #include <cstddef>
+#include <cstdint>
 
 namespace cuzk::testing {
 
@@ -11,5 +13,20 @@ class LargestAllocation {
   LargestAllocation();
   size_t bytes() const;
 };
+
+// Allocations of at least kLarge, by all threads, that were made since this was. One at a time.
+class LargeAllocations {
+ public:
+  static constexpr size_t kLarge = 64 << 10;
+
+  LargeAllocations();
+  ~LargeAllocations();
+  LargeAllocations(const LargeAllocations&) = delete;
+  LargeAllocations& operator=(const LargeAllocations&) = delete;
+  uint64_t peak() const;  // bytes alive at a time
+};
+
+// The nth allocation of this thread from now on throws std::bad_alloc; 0: none does.
+void fail_allocation(size_t nth);
 
 }  // namespace cuzk::testing

@@ -6,14 +6,11 @@
 #include <cerrno>
 #include <cstdlib>
 #include <fstream>
-#include <new>
 #include <sstream>
 #include <stdexcept>
 
 namespace cuzk::engine::testing {
 namespace {
-
-thread_local size_t allocations_left = 0;  // until one fails; 0: none does
 
 Result<Code> code_called(std::string_view name) {
   for (int code = 0; code <= static_cast<int>(Code::kInternal); code++) {
@@ -28,13 +25,6 @@ Faults& faults() {
   static Faults all;
   return all;
 }
-
-LargeAllocations& large_allocations() {
-  static LargeAllocations all;
-  return all;
-}
-
-Faults::EndOfStarvation::~EndOfStarvation() { allocations_left = 0; }
 
 Status Faults::plan(std::string_view text) {
   std::lock_guard lock(mutex_);
@@ -85,7 +75,7 @@ Result<bool> Faults::meet(std::string_view place) {
     if (order.fault == "stall") std::ifstream(order.detail).get();
     if (order.fault == "fail") return fail(*code_called(order.detail), "made to fail");
     if (order.fault == "throw") throw std::runtime_error("made to throw");
-    if (order.fault == "starve") allocations_left = std::stoul(order.detail);
+    if (order.fault == "starve") cuzk::testing::fail_allocation(std::stoul(order.detail));
     flip = flip || order.fault == "flip";
   }
   return flip;
@@ -162,19 +152,6 @@ using namespace cuzk;
 using namespace engine::testing;
 
 extern "C" {
-void* __real__Znwm(size_t bytes);
-void* __wrap__Znwm(size_t bytes) {
-  if (allocations_left > 0 && --allocations_left == 0) throw std::bad_alloc();
-  void* const made = __real__Znwm(bytes);
-  if (bytes >= LargeAllocations::kLarge) large_allocations().add(bytes);
-  return made;
-}
-void __real__ZdlPvm(void* at, size_t bytes);
-void __wrap__ZdlPvm(void* at, size_t bytes) {
-  if (bytes >= LargeAllocations::kLarge) large_allocations().live -= bytes;
-  __real__ZdlPvm(at, bytes);
-}
-
 ssize_t __real_getrandom(void* to, size_t bytes, unsigned flags);
 ssize_t __wrap_getrandom(void* to, size_t bytes, unsigned flags) {
   if (faults().meet("random")) return __real_getrandom(to, bytes, flags);

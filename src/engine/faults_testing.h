@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "base/allocation_testing.h"
 #include "engine/backend.h"
 #include "engine/testing.h"
 
@@ -43,7 +44,7 @@ class Faults {
 
  private:
   struct EndOfStarvation {
-    ~EndOfStarvation();
+    ~EndOfStarvation() { cuzk::testing::fail_allocation(0); }
   };
   struct Order {
     size_t first, last, step;
@@ -57,20 +58,6 @@ class Faults {
 
 // The one that wrapped functions ask.
 Faults& faults();
-
-// Live bytes of allocations of at least kLarge, and the most since begin().
-struct LargeAllocations {
-  static constexpr size_t kLarge = 64 << 10;
-  std::atomic<uint64_t> live = 0, peak = 0;
-
-  void begin() { peak = live.load(); }
-  void add(size_t bytes) {
-    const uint64_t now = live += bytes;
-    for (uint64_t before = peak; before < now && !peak.compare_exchange_weak(before, now);) {
-    }
-  }
-};
-LargeAllocations& large_allocations();
 
 // Where a stage stalls: a FIFO in a folder.
 class Gate {

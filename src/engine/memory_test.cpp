@@ -10,8 +10,6 @@
 namespace cuzk::engine {
 namespace {
 
-using testing::large_allocations;
-
 // "I know x with x^(2^n) = y", so that vectors are much larger than what is not counted.
 class SquaringSource final : public groth16::CircuitSource {
  public:
@@ -61,12 +59,12 @@ TEST(LargeAllocations, OfABackEndAreWithinItsNeeds) {
     exec::Pool pool(2);
     ASSERT_TRUE(groth16::setup(*circuit, groth16::toxic_from_seed(1), file, pool));
   }
-  uint64_t before = 0;
+  std::optional<cuzk::testing::LargeAllocations> watch;
   auto begin = [&] {
-    large_allocations().begin();
-    before = large_allocations().live;
+    watch.reset();
+    watch.emplace();
   };
-  auto peak = [&] { return large_allocations().peak - before; };
+  auto peak = [&] { return watch->peak(); };
   for (const size_t threads : {1, 5}) {  // the first reads the file, the other one maps what that has left
     SCOPED_TRACE(threads);
     exec::Pool pool(threads);

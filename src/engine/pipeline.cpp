@@ -248,8 +248,8 @@ bool Engine::known_proof_holds(const Work& work) {
   const Result<groth16::Proof> proof = groth16::decode_proof(work.proof);
   const Status holds = proof ? verify(work, *proof) : tl::unexpected(proof.error());
   if (!holds) {
-    log::warn("job '{}', partition {}: the proof kept from before does not hold, another one is made: {}",
-              printable(work.job->id), work.partition, holds.error().message);
+    log::warn({{"job", work.job->id}, {"partition", uint64_t{work.partition}}},
+              "the proof kept from before does not hold, another one is made: {}", holds.error().message);
   }
   return holds.has_value();
 }

@@ -268,7 +268,8 @@ const std::vector<Setting>& settings() {
       {"synthesis.partition_workers",
        "partitions in synthesis or waiting for a device; 0: one a thread, if memory allows",
        count_into(&Config::partition_workers, 0, kMaxThreads)},
-      {"memory.total_budget", "host memory to use, such as \"256GiB\"; \"auto\": what machine and cgroup leave",
+      {"memory.total_budget",
+       "host memory to use, such as \"256GiB\"; \"auto\": what machine, NUMA nodes and cgroup leave",
        size_into(&Config::total_budget)},
       {"memory.safety_margin", "how much of it is left to the rest of the process; \"auto\": 1/8, at most 5GiB",
        size_into(&Config::safety_margin)},
@@ -363,9 +364,9 @@ Result<Config> parse_config(std::string_view text, std::string_view file) {
   Config config;
   for (const auto& [name, section] : root) {
     const toml::table* table = section.as_table();
-    bool known = std::any_of(settings().begin(), settings().end(), [&](const Setting& setting) {
-      return setting.key.starts_with(fmt::format("{}.", name.str()));
-    });
+    const std::string prefix = fmt::format("{}.", name.str());
+    bool known = std::any_of(settings().begin(), settings().end(),
+                             [&](const Setting& setting) { return setting.key.starts_with(prefix); });
     if (!table || !known) {
       return fail(Code::kUsage, "{}:{}: unknown {} '{}'", file, section.source().begin.line, table ? "table" : "key",
                   name.str());

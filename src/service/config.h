@@ -30,7 +30,7 @@ struct Config {
   std::vector<std::string> preload;                          // circuits, by any name of theirs
   size_t threads = 0;                                        // 0: one a core
   size_t partition_workers = 0;                              // 0: one a thread, as far as memory goes
-  std::optional<uint64_t> total_budget;                      // of host memory; absent: what machine and cgroup leave
+  std::optional<uint64_t> total_budget;                      // of host memory; absent: what the machine leaves
   std::optional<uint64_t> safety_margin;                     // of that, for the rest of the process
   std::vector<std::string> gpu_devices;                      // empty: all; {"none"}: the processor
   size_t gpu_workers_per_device = 2;
