@@ -41,12 +41,20 @@ test-slow: build
 # The sanitizers run what is labelled fast; nothing else is built for them. Debian's gRPC is not instrumented: what it does
 # to memory and locks by itself is not judged. Transforms and sums run here with one set of kernels, the kernels with all.
 asan: export LSAN_OPTIONS := suppressions=$(CURDIR)/tests/support/lsan.supp:print_suppressions=0
-tsan: export TSAN_OPTIONS := ignore_noninstrumented_modules=1
-asan tsan: deps-test
+asan: deps-test
 	$(stage)
-	cmake --preset $@
-	cmake --build --preset $@ -j $(JOBS) --target fast_tests
-	$(CTEST) -j $(JOBS) --test-dir build/$@ -L fast -E '^(ntt|msm)_test_'
+	cmake --preset asan
+	cmake --build --preset asan -j $(JOBS) --target fast_tests
+	$(CTEST) -j $(JOBS) --test-dir build/asan -L fast -E '^(ntt|msm)_test_'
+
+# Those that start threads.
+THREADED := exec_test mem_test ntt_test msm_test r1cs_test groth16_test filecoin_test engine_test service_test cli_test capi_test
+tsan: export TSAN_OPTIONS := ignore_noninstrumented_modules=1
+tsan: deps-test
+	$(stage)
+	cmake --preset tsan
+	cmake --build --preset tsan -j $(JOBS) --target $(THREADED) cuzk cuzk-daemon
+	$(CTEST) -j $(JOBS) --test-dir build/tsan -R "^($$(tr ' ' '|' <<<'$(THREADED) programs_test'))$$"
 
 # Each target runs for FUZZ_SECONDS from a seed corpus made of tests/data.
 fuzz: deps-test
