@@ -36,7 +36,7 @@ test-fast: build
 	$(CTEST) -j $(JOBS) --test-dir build/release -L fast
 test-slow: build
 	$(stage)
-	$(CTEST) --test-dir build/release -L slow
+	$(CTEST) -j $(JOBS) --test-dir build/release -L slow
 
 # The sanitizers run what is labelled fast; nothing else is built for them. Debian's gRPC is not instrumented: what it does
 # to memory and locks by itself is not judged. Transforms and sums run here with one set of kernels, the kernels with all.
@@ -47,8 +47,8 @@ asan: deps-test
 	cmake --build --preset asan -j $(JOBS) --target fast_tests
 	$(CTEST) -j $(JOBS) --test-dir build/asan -L fast -E '^(ntt|msm)_test_'
 
-# Those that start threads.
-THREADED := exec_test mem_test ntt_test msm_test r1cs_test groth16_test filecoin_test engine_test service_test cli_test capi_test
+# Those that start threads; what sectors do in parallel is run by the programs' test.
+THREADED := exec_test mem_test ntt_test msm_test r1cs_test groth16_test engine_test service_test cli_test capi_test
 tsan: export TSAN_OPTIONS := ignore_noninstrumented_modules=1
 tsan: deps-test
 	$(stage)

@@ -105,6 +105,6 @@ function(cuzk_test)
   target_compile_definitions(${ARG_NAME} PRIVATE CUZK_SOURCE_DIR="${CMAKE_SOURCE_DIR}" CUZK_BIN_DIR="${CMAKE_BINARY_DIR}/bin"
     CUZK_WITH_CUDA=$<BOOL:${CUZK_WITH_CUDA}>)
   add_test(NAME ${ARG_NAME} COMMAND ${ARG_NAME})
-  set_tests_properties(${ARG_NAME} PROPERTIES LABELS ${ARG_LABEL})
+  set_tests_properties(${ARG_NAME} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 3000)  # filecoin_slow_test took 670 s
   add_dependencies(${ARG_LABEL}_tests ${ARG_NAME})
 endfunction()
