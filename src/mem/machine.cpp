@@ -115,22 +115,29 @@ const Flavour kV1{"cgroup v1",           "sys/fs/cgroup/memory", {"memory.limit_
 const Flavour kV2{"cgroup v2",      "sys/fs/cgroup", {"memory.max", "memory.high"},
                   "memory.current", "inactive_file", "memory.events"};
 
-// A limit on any ancestor binds too. In a container the path is the host's or "/", and the mount may show only a part
-// of the tree: levels that are not there are skipped.
-void apply(const fs::path& root, const Flavour& flavour, fs::path group, MemoryLimits& limits) {
-  for (group = group.relative_path();; group = group.parent_path()) {
-    const fs::path folder = root / flavour.mount / group;
+// The group and its ancestors. In a container the path is the host's or "/", and the mount may show only a part of the
+// tree: there need not be a folder for each.
+std::vector<fs::path> levels(fs::path group) {
+  std::vector<fs::path> found;
+  for (group = group.relative_path(); !group.empty(); group = group.parent_path()) found.push_back(group);
+  found.emplace_back();  // the root
+  return found;
+}
+
+// A limit on any ancestor binds too.
+void apply(const fs::path& root, const Flavour& flavour, const fs::path& group, MemoryLimits& limits) {
+  for (const fs::path& level : levels(group)) {
+    const fs::path folder = root / flavour.mount / level;
     for (const std::string& file : flavour.limits) {
       const auto limit = number_in(folder / file);
       if (!limit) continue;
       const uint64_t used = number_in(folder / flavour.usage).value_or(0);
       const uint64_t cache = field(lines_of(folder / "memory.stat"), flavour.cache).value_or(0);
       const uint64_t held = used - std::min(used, cache);
-      const std::string source = fmt::format("{} {} of /{}", flavour.name, file, group.string());
+      const std::string source = fmt::format("{} {} of /{}", flavour.name, file, level.string());
       lower(limits.total, *limit, source);
       lower(limits.available, *limit - std::min(*limit, held), source);
     }
-    if (group.empty()) return;
   }
 }
 
@@ -165,11 +172,10 @@ Result<MemoryLimits> memory_limits(const fs::path& root) {
 }
 
 uint64_t oom_kills(const fs::path& root) {
-  for (const auto& [flavour, path] : groups(root)) {
-    for (fs::path group = path.relative_path();; group = group.parent_path()) {
-      if (const auto count = field(lines_of(root / flavour->mount / group / flavour->events), "oom_kill"))
+  for (const auto& [flavour, group] : groups(root)) {
+    for (const fs::path& level : levels(group)) {
+      if (const auto count = field(lines_of(root / flavour->mount / level / flavour->events), "oom_kill"))
         return *count;
-      if (group.empty()) break;
     }
   }
   return 0;

@@ -292,8 +292,7 @@ const std::vector<Setting>& settings() {
        bytes_into(&Config::result_bytes)},
       {"scheduler.stage_limit",
        "a stage of a job that takes longer than this is given up; as it cannot be stopped, its device gets no work "
-       "until "
-       "it ends; \"0s\": no limit",
+       "until it ends; \"0s\": no limit",
        duration_into(&Config::stage_limit)},
       {"scheduler.quarantine",
        "how long a device gets no work after it failed twice in a row; doubled at each further failure",
