@@ -92,6 +92,14 @@ struct EngineTest : ::testing::Test {
     };
     return made;
   }
+  // The statement of 1 says that it is being synthesised, and waits.
+  void hold_the_first(std::latch& started, std::latch& go) {
+    on_synthesise = [&](uint64_t x) {
+      if (x > 1) return;
+      started.count_down();
+      go.wait();
+    };
+  }
 };
 
 TEST_F(EngineTest, ProvesEveryPartitionInOrder) {
@@ -221,11 +229,7 @@ TEST_F(EngineTest, HigherPriorityThenOlderFirst) {
 
 TEST_F(EngineTest, FullQueueRefuses) {
   std::latch started(1), go(1);
-  on_synthesise = [&](uint64_t x) {
-    if (x > 1) return;
-    started.count_down();
-    go.wait();
-  };
+  hold_the_first(started, go);
   Options chosen = options();
   chosen.policy.max_waiting = 1;
   auto engine = make(chosen);
@@ -244,11 +248,7 @@ TEST_F(EngineTest, FullQueueRefuses) {
 
 TEST_F(EngineTest, Case70_AFullQueueHasPlacesForPosts) {
   std::latch started(1), go(1);
-  on_synthesise = [&](uint64_t x) {
-    if (x > 1) return;
-    started.count_down();
-    go.wait();
-  };
+  hold_the_first(started, go);
   Options chosen = options();
   chosen.policy.max_waiting = 2;
   chosen.policy.high = {.lanes = 1, .waiting = 3};
