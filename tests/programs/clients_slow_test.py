@@ -7,6 +7,7 @@ import os
 import pathlib
 import re
 import socket
+import statistics
 import subprocess
 import unittest
 import urllib.parse
@@ -147,15 +148,17 @@ class Jobs(Clients):
         calls = self.connect(address)
         for i in range(3):
             calls.start("prove", self.message(request("window", f"wdpost-1000-{i}") + LOW))
-        most = 0
+        samples = []
         while calls.waiting:
             running = 0
             for stat in pathlib.Path(f"/proc/{process.pid}/task").glob("*/stat"):
                 with contextlib.suppress(OSError):  # the thread has ended
                     running += ") R " in stat.read_text()
-            most = max(most, running)
-        print(f"{most} threads ran at most on one core", flush=True)
-        self.assertIn(most, range(1, 9))
+            samples.append(running)
+        # Not the maximum: on a busy machine whoever woke for a moment still waits for its turn, and counts.
+        typical = statistics.median(samples)
+        print(f"{typical} threads ran at a time on one core, {max(samples)} at most", flush=True)
+        self.assertTrue(1 <= typical <= 4)
 
 
 class Balancer(Clients):
