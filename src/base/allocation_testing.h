@@ -14,18 +14,6 @@ class LargestAllocation {
   size_t bytes() const;
 };
 
-// Allocations of at least kLarge, by all threads, that were made since this was. One at a time.
-class LargeAllocations {
- public:
-  static constexpr size_t kLarge = 64 << 10;
-
-  LargeAllocations();
-  ~LargeAllocations();
-  LargeAllocations(const LargeAllocations&) = delete;
-  LargeAllocations& operator=(const LargeAllocations&) = delete;
-  uint64_t peak() const;  // bytes alive at a time
-};
-
 // The nth allocation of this thread from now on throws std::bad_alloc; 0: none does.
 void fail_allocation(size_t nth);
 

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "mem/machine.h"
+
 namespace cuzk::cli {
 
 void Progress::begin(std::string what) {
@@ -63,6 +65,11 @@ uint64_t peak_rss_bytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+Result<mem::Reservation> reserve(uint64_t bytes) {
+  CUZK_TRY_ASSIGN(const mem::MemoryLimits limits, mem::memory_limits());
+  return mem::Budget({{limits.available.source, limits.available.bytes}}).try_reserve({0, bytes});
 }
 
 Result<Fr> field_from_text(std::string_view text) {

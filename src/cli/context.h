@@ -10,6 +10,7 @@
 #include "cli/cli.h"
 #include "exec/pool.h"
 #include "field/text.h"
+#include "mem/budget.h"
 
 namespace cuzk::cli {
 
@@ -59,6 +60,8 @@ struct Context {
 // Seconds, to the microsecond.
 double rounded(double seconds);
 uint64_t peak_rss_bytes();
+// Of what this machine has left now; kTooLarge where that is less.
+Result<mem::Reservation> reserve(uint64_t bytes);
 
 // fr_from_hex of an argument, which may start with 0x; kUsage where it is no number below r.
 Result<Fr> field_from_text(std::string_view text);

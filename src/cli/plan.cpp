@@ -1,7 +1,7 @@
 #include "engine/plan.h"
 
 #include "cli/commands.h"
-#include "engine/backend.h"
+#include "engine/engine.h"
 #include "filecoin/circuits.h"
 #include "gpu/device.h"
 
@@ -49,7 +49,7 @@ Result<int> plan(const PlanOptions& options, Context& context) {
     context.progress.begin("compiling " + id);
     CUZK_TRY_ASSIGN(const r1cs::Circuit circuit, compile(id));
     plans.push_back(engine::plan_circuit(policy, devices, id,
-                                         {circuit.bytes(), engine::witness_bytes(circuit), {backend->needs(circuit)}}));
+                                         engine::needs_of(circuit, std::array{backend.get()}, context.pool.threads())));
   }
   context.progress.end();
 

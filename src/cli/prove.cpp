@@ -64,12 +64,14 @@ Result<int> prove_here(const ProveOptions& options, Context& context) {
   for (uint32_t partition = first; partition < end; partition++) {
     Stopwatch stage;
     context.progress.begin(fmt::format("partition {}: making the witness", partition));
-    CUZK_TRY_ASSIGN(r1cs::Witness witness, source->synthesise(partition, circuit));
+    CUZK_TRY_ASSIGN(mem::Reservation room, reserve(r1cs::witness_bytes(circuit)));
+    CUZK_TRY_ASSIGN(r1cs::Witness witness, source->synthesise(partition, circuit, std::move(room)));
     synthesis_seconds += stage.seconds();
     context.progress.begin(fmt::format("partition {}: proving", partition));
+    CUZK_TRY_ASSIGN(room, reserve(groth16::start_bytes(circuit, context.pool.threads())));
     CUZK_TRY_ASSIGN(groth16::Blinding blinding, blinding_of(options));
-    CUZK_TRY_ASSIGN(groth16::Proof proof,
-                    groth16::prove(circuit, params, witness, blinding.r, blinding.s, context.pool, &times));
+    CUZK_TRY_ASSIGN(groth16::Proof proof, groth16::prove(circuit, params, witness, blinding.r, blinding.s,
+                                                         std::move(room), context.pool, &times));
     stage = {};
     CUZK_TRY_ASSIGN(std::vector<Fr> inputs, source->public_inputs(partition));
     CUZK_TRY_ASSIGN(bool holds, groth16::verify(verifying, inputs, proof, context.pool));

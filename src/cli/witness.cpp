@@ -12,7 +12,8 @@ Result<int> witness(const WitnessOptions& options, Context& context) {
   CUZK_TRY_ASSIGN(r1cs::Circuit circuit, source->compile());
   context.progress.begin("making the witness");
   Stopwatch synthesis;
-  CUZK_TRY_ASSIGN(r1cs::Witness made, source->synthesise(options.partition, circuit));
+  CUZK_TRY_ASSIGN(mem::Reservation room, reserve(r1cs::witness_bytes(circuit)));
+  CUZK_TRY_ASSIGN(r1cs::Witness made, source->synthesise(options.partition, circuit, std::move(room)));
   double synthesis_seconds = synthesis.seconds();
   context.progress.begin(fmt::format("checking {} rows", circuit.num_constraints));
   r1cs::WitnessDigest digest = r1cs::digest(r1cs::WitnessView(circuit, made), context.pool);
@@ -31,7 +32,7 @@ Result<int> witness(const WitnessOptions& options, Context& context) {
                  {"c_sha256", to_hex(digest.c)},
                  {"satisfied", satisfied},
                  {"first_failure", satisfied ? Report() : Report(digest.first_unsatisfied)},
-                 {"witness_bytes", made.bytes()},
+                 {"witness_bytes", r1cs::witness_bytes(circuit)},
                  {"synthesis_seconds", rounded(synthesis_seconds)},
                  {"seconds", rounded(watch.seconds())},
                  {"peak_rss_bytes", peak_rss_bytes()}});

@@ -30,6 +30,8 @@ class Params {
   virtual Tier tier() const { return Tier::kHot; }
   // Points in a mapped file, which the system may drop and read again: they count as no one's memory.
   virtual uint64_t mapped_bytes() const { return 0; }
+  // What they keep of the memory that load() was given, of the host.
+  virtual uint64_t host_bytes() const = 0;
 
   groth16::PreparedVerifyingKey verifying;
 };
@@ -63,13 +65,10 @@ class Backend {
   // Reads and checks a parameter file. `memory` is params_needs(); the result keeps it.
   virtual Result<std::shared_ptr<const Params>> load(const std::filesystem::path& path, const r1cs::Circuit& circuit,
                                                      Memory memory) = 0;
-  // The device stage. `setting.params` came from this back end's load(). `memory` covers the witness and needs().start;
-  // at its end all is given back but needs().pending, which the result keeps.
+  // The device stage. `setting.params` came from this back end's load(). `memory` is needs().start; at its end all of
+  // it and of the witness is given back but needs().pending, which the result keeps.
   virtual Result<std::unique_ptr<Pending>> start(const Setting& setting, r1cs::Witness witness, Memory memory) = 0;
 };
-
-// Exactly what a packed witness of this circuit takes.
-uint64_t witness_bytes(const r1cs::Circuit& circuit);
 
 // Proves on the processor. `pool` outlives the back end.
 std::unique_ptr<Backend> make_cpu_backend(exec::Pool& pool);

@@ -1,23 +1,18 @@
 #include "base/log.h"
 #include "engine/sums.h"
 #include "groth16/files.h"
-#include "r1cs/bitmap.h"
+#include "mem/buffer.h"
 
 namespace cuzk::engine {
-
-uint64_t witness_bytes(const r1cs::Circuit& circuit) {
-  return (circuit.num_inputs + r1cs::count_bits(circuit.aux_is_field)) * sizeof(Fr) +
-         circuit.aux_is_field.size() * sizeof(uint64_t);
-}
 
 namespace {
 
 struct CpuParams final : Params {
   uint64_t mapped_bytes() const override { return mapped; }
+  uint64_t host_bytes() const override { return mapped > 0 ? 0 : groth16::lengths_of(proving).native_bytes(); }
 
   groth16::Parameters proving;
   uint64_t mapped = 0;
-  Memory memory;
 };
 
 class CpuBackend final : public Backend {
@@ -38,22 +33,22 @@ class CpuBackend final : public Backend {
 
   Result<std::shared_ptr<const Params>> load(const std::filesystem::path& path, const r1cs::Circuit& circuit,
                                              Memory memory) override {
-    const uint64_t host = memory.host.bytes();
-    const groth16::LoadOptions options{.map = true, .heap_bytes = host - std::min(host, load_bytes(circuit))};
-    CUZK_TRY_ASSIGN(groth16::LoadedParameters loaded,
-                    groth16::load_params(path, groth16::lengths_of(circuit), options, pool_));
+    CUZK_TRY_ASSIGN(
+        groth16::LoadedParameters loaded,
+        groth16::load_params(path, groth16::lengths_of(circuit), {.map = true}, std::move(memory.host), pool_));
     for (const std::string& warning : loaded.warnings) log::warn("{}: {}", path.string(), warning);
     auto params = std::make_shared<CpuParams>();
     params->verifying = groth16::prepare(loaded.parameters.vk);
     params->proving = std::move(loaded.parameters);
     params->mapped = loaded.mapped_bytes;
-    params->memory = std::move(memory);
     return params;
   }
 
-  Result<std::unique_ptr<Pending>> start(const Setting& setting, r1cs::Witness witness, Memory) override {
+  Result<std::unique_ptr<Pending>> start(const Setting& setting, r1cs::Witness witness, Memory memory) override {
     const auto& params = static_cast<const CpuParams&>(*setting.params);
-    CUZK_TRY_ASSIGN(groth16::Pending sums, groth16::start(*setting.circuit, params.proving, witness, pool_));
+    CUZK_TRY_ASSIGN(const mem::Buffer workspace, mem::Buffer::make(std::move(memory.host)));
+    CUZK_TRY_ASSIGN(const groth16::Pending sums,
+                    groth16::start(*setting.circuit, params.proving, witness, workspace.bytes(), pool_));
     return std::make_unique<SumsPending>(sums, setting.params);
   }
 

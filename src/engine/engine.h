@@ -33,6 +33,9 @@ struct Device {
   Backend* backend;  // outlives the engine
 };
 
+// What partitions of a circuit take on these back ends, their verification on so many threads included.
+CircuitNeeds needs_of(const r1cs::Circuit& circuit, std::span<Backend* const> backends, size_t threads);
+
 // Holds on to one job, whatever becomes of its id.
 struct Ticket {
   std::shared_ptr<Job> job;

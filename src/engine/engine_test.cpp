@@ -25,7 +25,7 @@ class WatchedBackend final : public Backend {
 
   Needs needs(const r1cs::Circuit& circuit) const override { return inner_->needs(circuit); }
   Footprint params_needs(const r1cs::Circuit& circuit, const std::filesystem::path& path) const override {
-    return inner_->params_needs(circuit, path);
+    return {inner_->params_needs(circuit, path).host, params_on_device};
   }
   Result<std::shared_ptr<const Params>> load(const std::filesystem::path& path, const r1cs::Circuit& circuit,
                                              Memory memory) override {
@@ -41,6 +41,7 @@ class WatchedBackend final : public Backend {
   }
 
   std::atomic<int> starts = 0, loads = 0;
+  uint64_t params_on_device = 0;
   std::optional<Error> failure;  // of every start
   std::function<void(int number, r1cs::Witness& witness)> on_start;
   std::function<void()> on_load;
@@ -54,9 +55,9 @@ class WatchedSource final : public CubicSource {
  public:
   using Watch = std::function<void(uint64_t x)>;
   WatchedSource(std::vector<uint64_t> xs, const Watch& watch) : CubicSource(xs), xs_(std::move(xs)), watch_(watch) {}
-  Result<r1cs::Witness> synthesise(uint32_t partition, const r1cs::Circuit& circuit) const override {
+  Status assign(uint32_t partition, const r1cs::Circuit& circuit, const r1cs::Assignment& to) const override {
     if (watch_) watch_(xs_[partition]);
-    return CubicSource::synthesise(partition, circuit);
+    return CubicSource::assign(partition, circuit, to);
   }
 
  private:
@@ -477,10 +478,10 @@ TEST_F(EngineTest, AProofThatDoesNotVerifyIsMadeAgainAndNeverReturned) {
 TEST_F(EngineTest, AnUnsatisfiedWitnessNamesItsRow) {
   struct Liar final : CubicSource {
     Liar() : CubicSource({5}) {}
-    Result<r1cs::Witness> synthesise(uint32_t partition, const r1cs::Circuit& circuit) const override {
-      auto witness = CubicSource::synthesise(partition, circuit);
-      witness->fields[1] = Fr::from_u64(26);
-      return witness;
+    Status assign(uint32_t partition, const r1cs::Circuit& circuit, const r1cs::Assignment& to) const override {
+      CUZK_TRY(CubicSource::assign(partition, circuit, to));
+      to.fields[1] = Fr::from_u64(26);
+      return {};
     }
   };
   auto engine = make(options());
@@ -687,7 +688,7 @@ TEST_F(EngineTest, EveryStageIsCoveredByMemoryAndNothingIsLeft) {
   std::optional<Snapshot> during;
   std::unique_ptr<Engine> engine;
   backend.on_start = [&](int, r1cs::Witness& witness) {
-    EXPECT_EQ(witness.bytes(), witness_bytes(circuit));
+    EXPECT_EQ(witness.fields.size(), circuit.num_aux);
     during = engine->snapshot();
   };
   engine = make(options());
@@ -696,10 +697,11 @@ TEST_F(EngineTest, EveryStageIsCoveredByMemoryAndNothingIsLeft) {
   EXPECT_EQ(line(*during, Class::kCircuit), circuit.bytes());
   EXPECT_EQ(line(*during, Class::kParams), 0u);
   EXPECT_EQ(line(*during, Class::kMappedParams), groth16::lengths_of(circuit).native_bytes());
-  EXPECT_EQ(line(*during, Class::kWitness), witness_bytes(circuit));
+  EXPECT_EQ(line(*during, Class::kWitness), r1cs::witness_bytes(circuit));
   EXPECT_EQ(line(*during, Class::kEvaluations), needs.start.host);
-  EXPECT_EQ(during->memory[0].reserved_bytes,
-            circuit.bytes() + needs.params.host + witness_bytes(circuit) + needs.start.host);
+  EXPECT_EQ(during->memory[0].reserved_bytes, circuit.bytes() + r1cs::witness_bytes(circuit) + needs.start.host +
+                                                  groth16::verify_bytes(1, pool.threads()))
+      << "mapped parameters take nothing once they are loaded";
   EXPECT_EQ(during->memory[1].reserved_bytes, 100u);
   EXPECT_EQ(during->params.at(0).users, 1u);
 
@@ -708,30 +710,44 @@ TEST_F(EngineTest, EveryStageIsCoveredByMemoryAndNothingIsLeft) {
   for (const mem::Ledger::Line& each : after.ledger) {
     EXPECT_TRUE(!each.transient || each.bytes + each.objects == 0) << each.name;
   }
-  EXPECT_EQ(after.memory[0].reserved_bytes, circuit.bytes() + needs.params.host);
+  EXPECT_EQ(after.memory[0].reserved_bytes, circuit.bytes());
   EXPECT_EQ(after.memory[1].reserved_bytes, 0u);
   EXPECT_EQ(after.params.at(0).users, 0u);
 }
+
+// The cubic's parameters by a name in a folder where nothing can be made, so that they cannot be mapped.
+class UnmappableParams {
+ public:
+  explicit UnmappableParams(const std::filesystem::path& folder) {
+    std::filesystem::copy_file(testing::cubic_params().file, folder / "read-only.params");
+    file_ = ::open((folder / "read-only.params").c_str(), O_RDONLY);
+  }
+  ~UnmappableParams() { ::close(file_); }
+  std::filesystem::path path() const { return fmt::format("/proc/self/fd/{}", file_); }
+  ParamsStore store() const {
+    return ParamsStore([path = path()](const std::string&) -> Result<std::filesystem::path> { return path; });
+  }
+
+ private:
+  int file_;
+};
 
 // Where the points cannot be mapped, the scheduler knows it before they are loaded, and they are on the heap.
 TEST_F(EngineTest, PointsThatCannotBeMappedAreCoveredByMemory) {
   const r1cs::Circuit circuit = CubicSource({1}).compile().value();
   const uint64_t points = groth16::lengths_of(circuit).native_bytes(), mapped = backend.needs(circuit).params.host;
-  const auto file = folder.path() / "read-only.params";
-  std::filesystem::copy_file(testing::cubic_params().file, file);
-  const int open_file = ::open(file.c_str(), O_RDONLY);
-  const std::filesystem::path there = fmt::format("/proc/self/fd/{}", open_file);  // beside it nothing can be made
-  EXPECT_EQ(backend.params_needs(circuit, file).host, mapped);
-  EXPECT_EQ(backend.params_needs(circuit, there).host, mapped + points);
+  const UnmappableParams unmappable(folder.path());
+  EXPECT_EQ(backend.params_needs(circuit, folder.path() / "read-only.params").host, mapped);
+  EXPECT_EQ(backend.params_needs(circuit, unmappable.path()).host, mapped + points);
 
-  ParamsStore store([&](const std::string&) -> Result<std::filesystem::path> { return there; });
+  ParamsStore store = unmappable.store();
   Engine engine(options(), circuits, store, backend, pool);
   ASSERT_EQ(engine.await(*engine.submit(request("id", {5})))->state, State::kCompleted);
   const Snapshot after = engine.snapshot();
-  EXPECT_EQ(after.ledger[static_cast<size_t>(Class::kParams)].bytes, mapped + points);
+  EXPECT_EQ(after.ledger[static_cast<size_t>(Class::kParams)].bytes, points);
   EXPECT_EQ(after.ledger[static_cast<size_t>(Class::kMappedParams)].bytes, 0u);
-  EXPECT_GE(after.memory[0].reserved_bytes, circuit.bytes() + mapped + points);
-  ::close(open_file);
+  EXPECT_EQ(after.memory[0].reserved_bytes,
+            circuit.bytes() + points - groth16::lengths_of(circuit).ic * sizeof(G1Affine));
 }
 
 TEST_F(EngineTest, StaysWithinABudgetForOnePartition) {
@@ -888,26 +904,20 @@ TEST_F(EngineTest, LoadsForPostsGoBeforeOtherLoops) {
 }
 
 TEST_F(EngineTest, EvictsIdleParametersForOthers) {
-  // Two names of one circuit, and room for one of them at a time.
-  const r1cs::Circuit circuit = CubicSource({1}).compile().value();
-  const Needs needs = backend.needs(circuit);
-  Options chosen = options();
-  chosen.policy.host_bytes =
-      2 * circuit.bytes() + needs.params.host + needs.params.host / 2 + witness_bytes(circuit) + needs.start.host;
-  chosen.policy.circuit_allowance = circuit.bytes();
-  auto engine = make(chosen);
+  // Two names of one circuit, and room on the device for one of them at a time.
+  backend.params_on_device = 100;
+  Engine engine(options(), circuits, params, {{{"one", 1, 150}, &backend}}, pool);
   for (int round = 0; round < 2; round++) {
     for (std::string name : {"one", "other"}) {
       Request asked = request(fmt::format("{} {}", name, round), {4});
       asked.parse = [name]() -> Result<std::shared_ptr<const groth16::CircuitSource>> {
         return std::make_shared<CubicSource>(std::vector<uint64_t>{4}, name);
       };
-      ASSERT_EQ(engine->await(*engine->submit(asked))->state, State::kCompleted);
+      ASSERT_EQ(engine.await(*engine.submit(asked))->state, State::kCompleted);
     }
   }
   EXPECT_EQ(backend.loads, 4);
-  const auto memory = engine->snapshot().memory;
-  EXPECT_LE(memory[0].high_water_bytes, memory[0].limit_bytes);
+  EXPECT_LE(engine.snapshot().memory.back().high_water_bytes, 150u);
 }
 
 }  // namespace

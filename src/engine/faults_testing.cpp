@@ -136,11 +136,11 @@ std::unique_ptr<Backend> make_faulty(std::unique_ptr<Backend> backend) {
   return std::make_unique<FaultyBackend>(std::move(backend));
 }
 
-Result<r1cs::Witness> FaultySource::synthesise(uint32_t partition, const r1cs::Circuit& circuit) const {
-  return faults().around("synthesise", [&](bool flip) {
-    Result<r1cs::Witness> witness = CubicSource::synthesise(partition, circuit);
-    if (witness && flip) flip_bit(witness->fields[0]);
-    return witness;
+Status FaultySource::assign(uint32_t partition, const r1cs::Circuit& circuit, const r1cs::Assignment& to) const {
+  return faults().around("synthesise", [&](bool flip) -> Status {
+    CUZK_TRY(CubicSource::assign(partition, circuit, to));
+    if (flip) flip_bit(to.fields[0]);
+    return {};
   });
 }
 

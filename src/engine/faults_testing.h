@@ -81,7 +81,7 @@ std::unique_ptr<Backend> make_faulty(std::unique_ptr<Backend> backend);
 class FaultySource final : public CubicSource {
  public:
   using CubicSource::CubicSource;
-  Result<r1cs::Witness> synthesise(uint32_t partition, const r1cs::Circuit& circuit) const override;
+  Status assign(uint32_t partition, const r1cs::Circuit& circuit, const r1cs::Assignment& to) const override;
 };
 
 }  // namespace cuzk::engine::testing

@@ -11,6 +11,7 @@ namespace {
 
 struct GpuParams final : Params {
   Tier tier() const override { return resident ? Tier::kHot : Tier::kWarm; }
+  uint64_t host_bytes() const override { return groth16::lengths_of(on_host).native_bytes(); }
 
   bool resident = true;
   std::optional<groth16::DeviceProver> prover;
@@ -34,7 +35,8 @@ class PendingWithoutB final : public Pending {
   Result<groth16::Proof> finish() override {
     const auto& params = static_cast<const GpuParams&>(*setting_.params);
     const r1cs::WitnessView view(*setting_.circuit, witness_);
-    CUZK_TRY_ASSIGN(sums_.b_g2, groth16::sum_b_g2(view, params.on_host.b_g2, pool_));
+    CUZK_TRY_ASSIGN(const mem::Buffer workspace, mem::Buffer::make(std::move(memory_)));
+    CUZK_TRY_ASSIGN(sums_.b_g2, groth16::sum_b_g2(view, params.on_host.b_g2, workspace.bytes(), pool_));
     return SumsPending(sums_, setting_.params).finish();
   }
 
@@ -59,7 +61,8 @@ class GpuBackend final : public Backend {
   Needs needs(const r1cs::Circuit& circuit) const override {
     const groth16::DeviceProofPlan plan = plan_of(circuit);
     const Placement placement = place(plan);
-    Needs needs{.params = {plan.lengths.native_bytes(), plan.resident_bytes},
+    Needs needs{.params = {groth16::load_bytes(plan.lengths, pool_.threads()) + plan.lengths.native_bytes(),
+                           plan.resident_bytes},
                 .start = {0, placement.workspace_bytes},
                 .pending = {sizeof(SumsPending), 0}};
     if (placement.resident) {
@@ -68,7 +71,7 @@ class GpuBackend final : public Backend {
     }
     if (options_.b_g2_on_host) {
       needs.start.host = groth16::sum_b_g2_bytes(circuit, pool_.threads());
-      needs.pending.host = witness_bytes(circuit) + needs.start.host;
+      needs.pending.host = r1cs::witness_bytes(circuit) + needs.start.host;
     }
     return needs;
   }
@@ -83,7 +86,8 @@ class GpuBackend final : public Backend {
     CUZK_TRY_ASSIGN(auto tables, memory.device.split(plan.resident_bytes));
     CUZK_TRY_ASSIGN(auto table_memory, gpu::DeviceMemory::make(ordinal(), std::move(tables)));
     CUZK_TRY_ASSIGN(params->prover, groth16::DeviceProver::make(circuit, std::move(table_memory), stream));
-    CUZK_TRY(params->resident ? load_to_device(path, circuit, memory, *params) : load_to_host(path, circuit, *params));
+    CUZK_TRY(params->resident ? load_to_device(path, circuit, memory, *params)
+                              : load_to_host(path, circuit, memory.host, *params));
     params->memory = std::move(memory);
     return params;
   }
@@ -158,8 +162,9 @@ class GpuBackend final : public Backend {
     }
     if (options_.b_g2_on_host) {
       CUZK_TRY_ASSIGN(const gpu::Stream stream, gpu::Stream::make(ordinal()));
-      std::vector<G2Affine> b_g2(params.on_device.b_g2.size);
-      CUZK_TRY(stream.download(std::span(b_g2), params.on_device.b_g2.as_const().as<const G2Affine>()));
+      CUZK_TRY_ASSIGN(auto room, memory.host.split(params.on_device.b_g2.size * sizeof(G2Affine)));
+      CUZK_TRY_ASSIGN(mem::Buffer b_g2, mem::Buffer::make(std::move(room)));
+      CUZK_TRY(stream.download(b_g2.as<G2Affine>(), params.on_device.b_g2.as_const().as<const G2Affine>()));
       CUZK_TRY(stream.synchronize());
       params.on_host.b_g2 = std::move(b_g2);
     }
@@ -167,14 +172,16 @@ class GpuBackend final : public Backend {
     return {};
   }
 
-  Status load_to_host(const std::filesystem::path& path, const r1cs::Circuit& circuit, GpuParams& params) {
+  Status load_to_host(const std::filesystem::path& path, const r1cs::Circuit& circuit, mem::Reservation& memory,
+                      GpuParams& params) {
     if (options_.make_params) {
       const uint64_t bytes = groth16::device_bytes(groth16::lengths_of(circuit));
       CUZK_TRY_ASSIGN(auto sections, gpu::DeviceMemory::make_uncovered(ordinal(), bytes));
       CUZK_TRY_ASSIGN(const auto made, options_.make_params(circuit, std::move(sections)));
       CUZK_TRY_ASSIGN(params.on_host, groth16::download_params(made));
     } else {
-      CUZK_TRY_ASSIGN(auto loaded, groth16::load_params(path, groth16::lengths_of(circuit), {}, pool_));
+      CUZK_TRY_ASSIGN(auto loaded,
+                      groth16::load_params(path, groth16::lengths_of(circuit), {}, std::move(memory), pool_));
       for (const std::string& warning : loaded.warnings) log::warn("{}: {}", path.string(), warning);
       params.on_host = std::move(loaded.parameters);
     }

@@ -42,11 +42,25 @@ void Engine::carry_out(const Decision& decision) {
 
 namespace {
 
+uint64_t verify_bytes(const r1cs::Circuit& circuit, size_t threads) {
+  return groth16::verify_bytes(circuit.num_inputs - 1, threads);
+}
+
 tl::unexpected<Error> in_partition(const Work& work, std::string_view what, Error error) {
   return tl::unexpected(std::move(error).within(fmt::format("partition {} {} failed", work.partition, what)));
 }
 
 }  // namespace
+
+CircuitNeeds needs_of(const r1cs::Circuit& circuit, std::span<Backend* const> backends, size_t threads) {
+  CircuitNeeds needs{circuit.bytes(), r1cs::witness_bytes(circuit), {}};
+  for (const Backend* backend : backends) {
+    Needs& there = needs.devices.emplace_back(backend->needs(circuit));
+    there.start.host += verify_bytes(circuit, threads);
+    there.pending.host += verify_bytes(circuit, threads);
+  }
+  return needs;
+}
 
 Result<Engine::Admission> Engine::admit(Request& request) {
   std::lock_guard lock(mutex_);
@@ -123,12 +137,11 @@ void Engine::load_circuit(size_t circuit, const CircuitStore::Compile& compile, 
     // Without parameters there is nothing to compile it for.
     CUZK_TRY_ASSIGN(const std::filesystem::path params_path, params_.locate(id));
     CUZK_TRY_ASSIGN(CircuitStore::Circuit made, circuits_.load(id, compile));
-    CircuitNeeds needs{made->bytes(), witness_bytes(*made), {}};
-    for (const Device& device : devices_) {
-      Needs there = device.backend->needs(*made);
-      there.params = device.backend->params_needs(*made, params_path);
-      needs.devices.push_back(there);
-    }
+    std::vector<Backend*> backends;
+    for (const Device& device : devices_) backends.push_back(device.backend);
+    CircuitNeeds needs = needs_of(*made, backends, pool_.threads());
+    for (size_t d = 0; d < backends.size(); d++)
+      needs.devices[d].params = backends[d]->params_needs(*made, params_path);
     if (needs.circuit_bytes > memory->host.bytes()) return needs;  // the scheduler refuses it
     memory->host.shrink_to(needs.circuit_bytes);
     circuits_.put(id, {.value = std::move(made),
@@ -148,17 +161,19 @@ void Engine::load_circuit(size_t circuit, const CircuitStore::Compile& compile, 
 void Engine::load_params(size_t circuit, size_t device, Result<Memory> memory) {
   const std::string id = name_of(circuit);
   const Clock::time_point begin = options_.now();
+  uint64_t on_host = UINT64_MAX;
   Status loaded = guarded<void>([&]() -> Status {
     if (!memory) return tl::unexpected(memory.error());
-    const Footprint bytes{memory->host.bytes(), memory->device.bytes()};
+    const uint64_t on_device = memory->device.bytes();
     CUZK_TRY_ASSIGN(std::shared_ptr<const Params> made,
                     params_.load(id, *circuits_.find(id), *devices_[device].backend, std::move(*memory)));
     const uint64_t mapped = made->mapped_bytes();
-    auto entries = mapped > 0 ? add(ledger_, Class::kMappedParams, Class::kDeviceParams, {mapped, bytes.device})
-                              : add(ledger_, Class::kParams, Class::kDeviceParams, bytes);
+    on_host = made->host_bytes();
+    auto entries = mapped > 0 ? add(ledger_, Class::kMappedParams, Class::kDeviceParams, {mapped, on_device})
+                              : add(ledger_, Class::kParams, Class::kDeviceParams, {on_host, on_device});
     params_.put(id, device,
                 {.value = std::move(made),
-                 .bytes = mapped + bytes.host + bytes.device,
+                 .bytes = mapped + on_host + on_device,
                  .load_time = options_.now() - begin,
                  .entries = std::move(entries)});
     return {};
@@ -166,6 +181,7 @@ void Engine::load_params(size_t circuit, size_t device, Result<Memory> memory) {
   memory = Memory{};
   std::lock_guard lock(mutex_);
   note_load(circuit, Stage::kParams, options_.now() - begin, loaded);
+  scheduler_.params_shrunk(circuit, device, on_host);
   scheduler_.params_loaded(circuit, device, std::move(loaded), options_.now());
   round();
 }
@@ -180,8 +196,11 @@ void Engine::evict_resident(size_t circuit, size_t device) {
 
 Status Engine::synthesise(Work& work) {
   if (!work.proof.empty()) return {};  // it cannot be verified before the parameters are there
-  auto witness = timed(*work.job, work.span(Stage::kSynthesise),
-                       [&] { return work.statement->source->synthesise(work.partition, *work.setting.circuit); });
+  const r1cs::Circuit& circuit = *work.setting.circuit;
+  auto witness = timed(*work.job, work.span(Stage::kSynthesise), [&]() -> Result<r1cs::Witness> {
+    CUZK_TRY_ASSIGN(auto memory, work.memory.host.split(r1cs::witness_bytes(circuit)));
+    return work.statement->source->synthesise(work.partition, circuit, std::move(memory));
+  });
   if (!witness) return in_partition(work, "synthesis", std::move(witness).error());
   if (work.check_rows) CUZK_TRY(check(work, *witness));
   work.witness = std::move(*witness);
@@ -200,9 +219,12 @@ Status Engine::check(const Work& work, const r1cs::Witness& witness) {
 }
 
 Status Engine::start(Work& work) {
+  CUZK_TRY_ASSIGN(auto verification, work.memory.host.split(verify_bytes(*work.setting.circuit, pool_.threads())));
+  CUZK_TRY_ASSIGN(work.verification, mem::Buffer::make(std::move(verification)));
   if (!work.proof.empty()) {
     if (known_proof_holds(work)) {
       work.memory = {};
+      work.verification = {};
       work.entries = {};
       return {};
     }
@@ -217,7 +239,8 @@ Status Engine::start(Work& work) {
   });
   work.scratch = {};
   if (!pending) return in_partition(work, "prove", std::move(pending).error());
-  work.entries = add(ledger_, Class::kPending, Class::kDeviceScratch, needs.pending);
+  work.entries = add(ledger_, Class::kPending, Class::kDeviceScratch,
+                     {needs.pending.host + work.verification.bytes().size(), needs.pending.device});
   work.pending = std::move(*pending);
   return {};
 }
@@ -238,7 +261,8 @@ Status Engine::finish(Work& work) {
 Status Engine::verify(const Work& work, const groth16::Proof& proof) {
   return timed(*work.job, work.span(Stage::kVerify), [&]() -> Status {
     CUZK_TRY_ASSIGN(std::vector<Fr> inputs, work.statement->source->public_inputs(work.partition));
-    CUZK_TRY_ASSIGN(bool holds, groth16::verify(work.setting.params->verifying, inputs, proof, pool_));
+    CUZK_TRY_ASSIGN(bool holds,
+                    groth16::verify(work.setting.params->verifying, inputs, proof, work.verification.bytes(), pool_));
     if (holds) return {};
     return fail(Code::kVerifyFailed, "partition {}: the proof made here does not verify", work.partition);
   });

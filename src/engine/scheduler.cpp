@@ -188,6 +188,13 @@ void Scheduler::params_loaded(size_t circuit, size_t device, Status status, Time
   if (!late && !status && device_fault(status.error().code)) blame(device);
 }
 
+void Scheduler::params_shrunk(size_t circuit, size_t device, uint64_t host_bytes) {
+  Resident& resident = circuits_[circuit].params[device];
+  const uint64_t left = std::min(resident.held.host, host_bytes);
+  host_.capacity.give(resident.priority, resident.held.host - left);
+  resident.held.host = left;
+}
+
 void Scheduler::loaded(size_t circuit, size_t device, const Status& status) {
   Circuit& c = circuits_[circuit];
   Resident& resident = resident_of(circuit, device);

@@ -99,6 +99,8 @@ class Scheduler {
   void parsed(JobId id, Result<Parsed> parsed, Time now);
   void circuit_loaded(size_t circuit, Result<CircuitNeeds> needs, Time now);
   void params_loaded(size_t circuit, size_t device, Status loaded, Time now);
+  // Parameters that are being loaded will keep only so much of the host.
+  void params_shrunk(size_t circuit, size_t device, uint64_t host_bytes);
   void evicted(size_t circuit, size_t device, Time now);
   void synthesised(PartitionId id, Status made, Time now);
   void started(PartitionId id, Status started, Time now);

@@ -355,6 +355,24 @@ TEST(Scheduler, EvictsWhatWasIdleLongestAndOnlyUnderPressure) {
   EXPECT_THAT(bench.decide(), ElementsAre("evict c@0", "evict c"));
 }
 
+// A load works in more than it leaves.
+TEST(Scheduler, ParametersHoldOnlyWhatTheyKeep) {
+  Policy policy;
+  policy.host_bytes = 100;
+  Ready bench(policy, {{"d0", 1, 0}}, 10, {});
+  const size_t d = bench.circuit('d', 0, 10, {.params = {60, 0}});
+  bench.job(d);
+  bench.decide();
+  bench.scheduler.circuit_loaded(d, CircuitNeeds{0, 10, {{.params = {60, 0}}}}, bench.now);
+  EXPECT_THAT(bench.decide(), ElementsAre("load d@0"));
+  EXPECT_EQ(bench.scheduler.host().used, 60u);
+  bench.scheduler.params_shrunk(d, 0, 25);
+  bench.scheduler.params_shrunk(d, 0, UINT64_MAX);
+  bench.scheduler.params_loaded(d, 0, {}, bench.now);
+  EXPECT_THAT(bench.decide(), ElementsAre("synth 0.0"));
+  EXPECT_EQ(bench.scheduler.host().used, 25u + 10);
+}
+
 TEST(Scheduler, CancelsAtTheBordersOfStages) {
   Policy policy;
   policy.partition_workers = 4;

@@ -36,14 +36,12 @@ class CubicSource : public groth16::CircuitSource {
   }
   uint32_t partitions() const override { return static_cast<uint32_t>(xs_.size()); }
   Result<std::vector<Fr>> public_inputs(uint32_t partition) const override { return std::vector<Fr>{y(partition)}; }
-  Result<r1cs::Witness> synthesise(uint32_t partition, const r1cs::Circuit& circuit) const override {
+  Status assign(uint32_t partition, const r1cs::Circuit& circuit, const r1cs::Assignment& to) const override {
     Fr x = Fr::from_u64(xs_[partition]);
-    r1cs::Assigner assigner(circuit);
-    assigner.alloc(x);
-    assigner.alloc(x * x);
-    assigner.alloc(x * x * x);
+    r1cs::Assigner assigner(circuit, to);
+    for (const Fr& power : std::vector<Fr>{x, x * x, x * x * x}) assigner.alloc(power);
     assigner.alloc_input(y(partition));
-    return std::move(assigner).finish();
+    return assigner.finish();
   }
 
   inline static std::atomic<int> compilations = 0;

@@ -10,6 +10,7 @@
 #include "engine/scheduler.h"
 #include "engine/telemetry.h"
 #include "groth16/circuit_source.h"
+#include "mem/buffer.h"
 
 namespace cuzk::engine {
 
@@ -59,6 +60,7 @@ struct Work {
   Status granted;   // whether there was memory for it
   std::optional<r1cs::Witness> witness;
   std::unique_ptr<Pending> pending;
+  mem::Buffer verification;  // what its proof is verified in; from the device stage on
   Bytes proof;               // encoded; from the beginning where an earlier process made it
   Entries entries, scratch;  // in the ledger
 

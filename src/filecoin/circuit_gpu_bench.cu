@@ -11,6 +11,7 @@
 #include "r1cs/bitmap.h"
 #include "r1cs/cuda/qap.h"
 #include "r1cs/cuda/query.h"
+#include "r1cs/testing.h"
 
 namespace cuzk::filecoin {
 namespace {
@@ -27,19 +28,17 @@ struct Elements {
 };
 
 r1cs::Witness random_witness(const r1cs::Circuit& circuit, exec::Pool& pool) {
-  r1cs::Witness out{std::vector<Fr>(circuit.num_inputs), circuit.aux_is_field,
-                    std::vector<Fr>(r1cs::count_bits(circuit.aux_is_field))};
-  auto fill = [&](std::vector<Fr>& elements) {
+  r1cs::Witness out = r1cs::testing::make_witness(circuit);
+  auto fill = [&](std::span<Fr> elements) {
     pool.for_each_chunk(elements.size(), size_t{1} << 16, [&](size_t begin, size_t end) {
       std::mt19937_64 random(begin);
       for (size_t i = begin; i < end; i++) elements[i] = Fr::from_raw({random(), random(), random(), random() >> 2});
     });
   };
-  fill(out.inputs);
+  fill(out.inputs.subspan(1));
   fill(out.fields);
-  out.inputs[0] = Fr::one();
   std::mt19937_64 random;
-  for (uint64_t& word : out.bits) word = random() & ~word;
+  for (size_t word = 0; word < out.bits.size(); word++) out.bits[word] = random() & ~circuit.aux_is_field[word];
   if (circuit.num_aux % 64 != 0) out.bits.back() &= (uint64_t{1} << (circuit.num_aux % 64)) - 1;
   return out;
 }

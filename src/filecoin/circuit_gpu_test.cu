@@ -7,6 +7,7 @@
 #include "r1cs/bitmap.h"
 #include "r1cs/cuda/qap.h"
 #include "r1cs/cuda/query.h"
+#include "r1cs/testing.h"
 
 namespace cuzk::filecoin {
 namespace {
@@ -22,9 +23,9 @@ std::vector<Fr> values(const Elements& array) {
 // Values that satisfy nothing: any bits and any residues.
 r1cs::Witness random_witness(const r1cs::Circuit& circuit, std::mt19937_64& random) {
   auto element = [&] { return Fr::from_raw({random(), random(), random(), random() >> 2}); };
-  r1cs::Witness out{{Fr::one()}, circuit.aux_is_field, std::vector<Fr>(r1cs::count_bits(circuit.aux_is_field))};
-  for (uint32_t i = 1; i < circuit.num_inputs; i++) out.inputs.push_back(element());
-  for (uint64_t& word : out.bits) word = random() & ~word;
+  r1cs::Witness out = r1cs::testing::make_witness(circuit);
+  for (Fr& input : out.inputs.subspan(1)) input = element();
+  for (size_t word = 0; word < out.bits.size(); word++) out.bits[word] = random() & ~circuit.aux_is_field[word];
   if (circuit.num_aux % 64 != 0) out.bits.back() &= (uint64_t{1} << (circuit.num_aux % 64)) - 1;
   for (Fr& value : out.fields) value = element();
   return out;
@@ -62,32 +63,34 @@ TEST(DeviceCircuit, PorepEqualsTheHosts) {
   EXPECT_TRUE(values(a) == want_a);
   EXPECT_TRUE(values(b) == want_b);
 
-  const groth16::QueryScalars queries[] = {
-      groth16::split_query(view, {}, std::vector<uint64_t>(circuit.aux_is_field.size(), ~uint64_t{0})),
-      groth16::split_query(view, std::vector<uint64_t>((inputs + 63) / 64, ~uint64_t{0}), circuit.density.a_aux),
-      groth16::split_query(view, circuit.density.b_inputs, circuit.density.b_aux)};
+  const std::vector<uint64_t> all_inputs((inputs + 63) / 64, ~uint64_t{0});
+  const groth16::QueryVariables variables[] = {
+      {}, {all_inputs, circuit.density.a_aux}, {circuit.density.b_inputs, circuit.density.b_aux}};
   gpu::TestArray<std::byte> scratch(
       std::max(r1cs::list_scratch_bytes(circuit), r1cs::column_sums_scratch_bytes(columns)));
   for (size_t q = 0; q < r1cs::kQueries; q++) {
     const r1cs::Query query = static_cast<r1cs::Query>(q);
+    std::vector<std::byte> memory(groth16::split_query_bytes(circuit, variables[q]));
+    mem::Carver carver(memory);
+    const groth16::QueryScalars want = groth16::split_query(view, variables[q], carver);
     gpu::TestArray<uint32_t> list(tables.queries[q].num_bits), count(1);
     ASSERT_TRUE(r1cs::list_ones(on_device, query, values_on_device, list.span(), count.span(), scratch.span(), stream));
     ASSERT_TRUE(stream.synchronize());
     const std::vector<uint32_t> positions = list.values(), num_ones = count.values();
-    std::vector<uint64_t> ones(queries[q].ones.size());
+    std::vector<uint64_t> ones(want.ones.size());
     for (size_t i = 0; i < num_ones[0]; i++) r1cs::set_bit(ones, positions[i]);
-    EXPECT_TRUE(ones == queries[q].ones) << q;
+    EXPECT_TRUE(std::ranges::equal(ones, want.ones)) << q;
 
     const size_t scalars = tables.queries[q].num_scalars;
     gpu::TestArray<uint32_t> field_positions(scalars), field_indices(scalars);
     ASSERT_TRUE(
         r1cs::list_scalars(on_device, query, field_positions.span(), field_indices.span(), scratch.span(), stream));
     ASSERT_TRUE(stream.synchronize());
-    EXPECT_TRUE(field_positions.values() == queries[q].positions) << q;
+    EXPECT_TRUE(std::ranges::equal(field_positions.values(), want.positions)) << q;
     std::vector<Fr> fields;
     for (uint32_t i : field_indices.values())
       fields.push_back(i < inputs ? witness.inputs[i] : witness.fields[i - inputs]);
-    EXPECT_TRUE(fields == queries[q].fields) << q;
+    EXPECT_TRUE(std::ranges::equal(fields, want.fields)) << q;
   }
 
   const Fr tau = cuzk::testing::random_field<Fr>(random);

@@ -13,6 +13,7 @@
 #include "groth16/prove.h"
 #include "groth16/setup.h"
 #include "groth16/verify.h"
+#include "r1cs/testing.h"
 
 namespace cuzk::filecoin {
 namespace {
@@ -24,13 +25,13 @@ struct Fixture {
   PorepShape shape = porep_shape(kSector).value();
   r1cs::Circuit circuit = compile_porep(shape);
   PorepValues values;
-  r1cs::Witness witness;
+  r1cs::Witness witness = r1cs::testing::make_witness(circuit);
 
   Fixture() {
     exec::Pool pool;
     values = porep_values(shape, synthetic_porep(kSector, 1, pool).value(), 0).value();
-    witness = assign_porep(circuit, shape, values).value();
-    valid = r1cs::first_unsatisfied(r1cs::WitnessView(circuit, witness), pool) == circuit.num_constraints;
+    valid = assign_porep(circuit, shape, values, witness) &&
+            r1cs::first_unsatisfied(r1cs::WitnessView(circuit, witness), pool) == circuit.num_constraints;
   }
   bool valid;
 };
@@ -52,9 +53,10 @@ BENCHMARK(compile)->Unit(benchmark::kMillisecond);
 void witness(benchmark::State& state) {
   if (!fixture().valid) state.SkipWithError("a row does not hold");
   for (auto _ : state) {
-    auto made = assign_porep(fixture().circuit, fixture().shape, fixture().values);
-    if (!made || made->fields != fixture().witness.fields) state.SkipWithError("another witness");
-    state.counters["MiB"] = static_cast<double>(made->bytes()) / (1 << 20);
+    const r1cs::Witness made = r1cs::testing::make_witness(fixture().circuit);
+    const Status assigned = assign_porep(fixture().circuit, fixture().shape, fixture().values, made);
+    if (!assigned || !std::ranges::equal(made.fields, fixture().witness.fields)) state.SkipWithError("another witness");
+    state.counters["MiB"] = static_cast<double>(r1cs::witness_bytes(fixture().circuit)) / (1 << 20);
   }
 }
 BENCHMARK(witness)->Unit(benchmark::kMillisecond);
@@ -95,8 +97,12 @@ void prove_2kib(benchmark::State& state) {
   const PorepStatement statement{commit.replica_id, commit.comm_d, commit.comm_r, commit.seed};
   const auto inputs = porep_public_inputs(seal_proof(commit.registered_proof).value(), statement, 0).value();
   for (auto _ : state) {
-    auto witness = assign_porep(circuit, shape, porep_values(shape, commit, 0).value());
-    auto proof = groth16::prove(circuit, loaded->parameters, *witness, Fr::from_u64(3), Fr::from_u64(5), pool);
+    const r1cs::Witness witness = r1cs::testing::make_witness(circuit);
+    if (!assign_porep(circuit, shape, porep_values(shape, commit, 0).value(), witness))
+      return state.SkipWithError("no witness");
+    auto room = mem::unbudgeted(groth16::start_bytes(circuit, pool.threads()));
+    auto proof =
+        groth16::prove(circuit, loaded->parameters, witness, Fr::from_u64(3), Fr::from_u64(5), std::move(room), pool);
     if (!proof || !groth16::verify(key, inputs, *proof, pool).value()) return state.SkipWithError("no valid proof");
   }
 }

@@ -100,10 +100,11 @@ r1cs::Circuit compile_porep(const PorepShape& shape, unsigned challenges) {
   return std::move(recorder).finish(porep_circuit_id(shape));
 }
 
-Result<r1cs::Witness> assign_porep(const r1cs::Circuit& circuit, const PorepShape& shape, const PorepValues& values) {
-  r1cs::Assigner assigner(circuit);
+Status assign_porep(const r1cs::Circuit& circuit, const PorepShape& shape, const PorepValues& values,
+                    const r1cs::Assignment& to) {
+  r1cs::Assigner assigner(circuit, to);
   porep_circuit::partition(assigner, shape, static_cast<unsigned>(values.challenges.size()), &values);
-  return std::move(assigner).finish();
+  return assigner.finish();
 }
 
 }  // namespace cuzk::filecoin

@@ -145,6 +145,7 @@ inline r1cs::Circuit compile_porep(const PorepShape& shape) {
 }
 
 // The witness of a partition for that circuit.
-Result<r1cs::Witness> assign_porep(const r1cs::Circuit& circuit, const PorepShape& shape, const PorepValues& values);
+Status assign_porep(const r1cs::Circuit& circuit, const PorepShape& shape, const PorepValues& values,
+                    const r1cs::Assignment& to);
 
 }  // namespace cuzk::filecoin

@@ -86,7 +86,7 @@ TEST(PorepCircuitSlow, NonInteractive) {
   ASSERT_EQ((*source)->partitions(), 13u);
   const r1cs::Circuit circuit = (*source)->compile().value();
   for (uint32_t partition = 0; partition < 13; partition++) {
-    const r1cs::Witness witness = (*source)->synthesise(partition, circuit).value();
+    const r1cs::Witness witness = (*source)->synthesise(partition, circuit, r1cs::testing::room_for(circuit)).value();
     EXPECT_EQ(r1cs::first_unsatisfied(r1cs::WitnessView(circuit, witness), pool), circuit.num_constraints) << partition;
     const std::vector<Fr> inputs = (*source)->public_inputs(partition).value();
     EXPECT_TRUE(std::equal(inputs.begin(), inputs.end(), witness.inputs.begin() + 1, witness.inputs.end()))

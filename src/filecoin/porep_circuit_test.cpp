@@ -44,14 +44,15 @@ TEST(PorepCircuit, SyntheticSectorsSatisfy) {
   const PorepShape shape = porep_shape(2048).value();
   const r1cs::Circuit circuit = compile_porep(shape);
   SealCommit commit = synthetic_porep(2048, cuzk::testing::seed(), pool).value();
-  auto witness = assign_porep(circuit, shape, porep_values(shape, commit, 0).value());
-  ASSERT_TRUE(witness);
-  EXPECT_EQ(r1cs::first_unsatisfied(r1cs::WitnessView(circuit, *witness), pool), circuit.num_constraints);
+  const auto first_unsatisfied = [&] {
+    const r1cs::Witness witness = r1cs::testing::make_witness(circuit);
+    EXPECT_TRUE(assign_porep(circuit, shape, porep_values(shape, commit, 0).value(), witness));
+    return r1cs::first_unsatisfied(r1cs::WitnessView(circuit, witness), pool);
+  };
+  EXPECT_EQ(first_unsatisfied(), circuit.num_constraints);
 
   commit.partitions[0][1].exp_parents[3].column.rows[0][5] ^= 1;
-  witness = assign_porep(circuit, shape, porep_values(shape, commit, 0).value());
-  ASSERT_TRUE(witness);
-  EXPECT_LT(r1cs::first_unsatisfied(r1cs::WitnessView(circuit, *witness), pool), circuit.num_constraints);
+  EXPECT_LT(first_unsatisfied(), circuit.num_constraints);
 }
 
 TEST(PorepCircuit, WrongValuesAreNamed) {

@@ -17,9 +17,9 @@ class PorepSource final : public groth16::CircuitSource {
   Result<std::vector<Fr>> public_inputs(uint32_t partition) const override {
     return porep_public_inputs(proof_, {commit_.replica_id, commit_.comm_d, commit_.comm_r, commit_.seed}, partition);
   }
-  Result<r1cs::Witness> synthesise(uint32_t partition, const r1cs::Circuit& circuit) const override {
+  Status assign(uint32_t partition, const r1cs::Circuit& circuit, const r1cs::Assignment& to) const override {
     CUZK_TRY_ASSIGN(PorepValues values, porep_values(shape_, commit_, partition));
-    return assign_porep(circuit, shape_, values);
+    return assign_porep(circuit, shape_, values, to);
   }
 
  private:

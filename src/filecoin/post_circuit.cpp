@@ -31,40 +31,6 @@ Result<PostSectorValues> sector_values(const PostSectorProof& proof, std::span<c
   return out;
 }
 
-// A witness joined from those of its sectors.
-class Joint {
- public:
-  explicit Joint(const r1cs::Circuit& circuit)
-      : circuit_(circuit), num_fields_(r1cs::count_bits(circuit.aux_is_field)) {
-    witness_.bits = r1cs::make_bitmap(circuit.num_aux);
-    witness_.fields.reserve(num_fields_);
-    witness_.inputs.reserve(circuit.num_inputs);
-    witness_.inputs.push_back(Fr::one());
-  }
-  void append(const r1cs::Circuit& piece, const r1cs::Witness& values) {
-    witness_.inputs.insert(witness_.inputs.end(), values.inputs.begin() + 1, values.inputs.end());
-    witness_.fields.insert(witness_.fields.end(), values.fields.begin(), values.fields.end());
-    if (num_aux_ + piece.num_aux <= circuit_.num_aux) {
-      r1cs::or_bits(witness_.bits, num_aux_, values.bits, 0, piece.num_aux);
-    }
-    num_aux_ += piece.num_aux;
-  }
-  // kInternal where the pieces are not the circuit's.
-  Result<r1cs::Witness> finish() && {
-    if (num_aux_ != circuit_.num_aux || witness_.inputs.size() != circuit_.num_inputs ||
-        witness_.fields.size() != num_fields_) {
-      return fail(Code::kInternal, "the sectors have {} variables and {} inputs, but the circuit {} and {}", num_aux_,
-                  witness_.inputs.size(), circuit_.num_aux, circuit_.num_inputs);
-    }
-    return std::move(witness_);
-  }
-
- private:
-  const r1cs::Circuit& circuit_;
-  size_t num_fields_, num_aux_ = 0;
-  r1cs::Witness witness_;
-};
-
 }  // namespace
 
 std::string post_circuit_id(const PostShape& shape) {
@@ -79,8 +45,8 @@ r1cs::Circuit compile_post(const PostShape& shape) {
   return std::move(recorder).finish(post_circuit_id(shape));
 }
 
-Result<r1cs::Witness> assign_post(const r1cs::Circuit& circuit, const PostShape& shape,
-                                  std::span<const PostSectorProof> sectors, exec::Pool& pool) {
+Status assign_post(const r1cs::Circuit& circuit, const PostShape& shape, std::span<const PostSectorProof> sectors,
+                   exec::Pool& pool, const r1cs::Assignment& to) {
   const size_t most = shape.unrolled() ? 1 : shape.sectors;
   if (sectors.empty() || sectors.size() > most) {
     return fail(Code::kInvalidInput, "{} sectors in a partition that holds 1 to {}", sectors.size(), most);
@@ -88,31 +54,52 @@ Result<r1cs::Witness> assign_post(const r1cs::Circuit& circuit, const PostShape&
   PostShape single = shape;
   single.sectors = 1;
   const r1cs::Circuit piece = compile_post(single);
+  const size_t inputs = piece.num_inputs - 1, fields = r1cs::count_bits(piece.aux_is_field);
+  if (to.inputs.size() != 1 + shape.sectors * inputs || to.fields.size() != shape.sectors * fields ||
+      circuit.num_aux != shape.sectors * size_t{piece.num_aux}) {
+    return fail(Code::kInternal, "{} sectors of {} variables and {} inputs, but the circuit has {} and {}",
+                shape.sectors, piece.num_aux, inputs, circuit.num_aux, to.inputs.size());
+  }
   const std::vector<unsigned> arities = path_arities(shape.sector);
-  auto assign_sector = [&](size_t i) -> Result<r1cs::Witness> {
+  // All but the bits of a sector go where they belong; its bits share words with those of its neighbours.
+  auto assign_sector = [&](size_t i, std::span<uint64_t> bits) -> Status {
     const PostSectorProof& proof = sectors[shape.unrolled() ? 0 : i];
     auto values = sector_values(proof, arities, shape.unrolled() ? i * shape.challenges : 0, shape.challenges);
     if (!values)
       return tl::unexpected<Error>(std::move(values).error().within(fmt::format("sector {}", proof.sector_id)));
-    r1cs::Assigner assigner(piece);
+    r1cs::Assigner assigner(piece,
+                            {to.inputs.subspan(i * inputs, 1 + inputs), bits, to.fields.subspan(i * fields, fields)});
     post_circuit::sector(assigner, arities, shape.challenges, &*values);
-    return std::move(assigner).finish();
+    return assigner.finish();
   };
 
-  Joint joint(circuit);
+  struct Made {
+    Status status;
+    std::vector<uint64_t> bits;
+  };
   const size_t distinct = shape.unrolled() ? shape.sectors : sectors.size();
-  std::vector<Result<r1cs::Witness>> batch(std::min(distinct, pool.threads()));
+  std::vector<Made> batch(std::min(distinct, pool.threads()));
+  auto put_bits = [&](size_t i, const Made& made) {
+    r1cs::or_bits(to.bits, i * piece.num_aux, made.bits, 0, piece.num_aux);
+  };
   for (size_t begin = 0; begin < distinct; begin += batch.size()) {
     const size_t count = std::min(batch.size(), distinct - begin);
-    pool.for_each(count, [&](size_t i) { batch[i] = assign_sector(begin + i); });
+    pool.for_each(count, [&](size_t i) {
+      batch[i].bits = r1cs::make_bitmap(piece.num_aux);
+      batch[i].status = assign_sector(begin + i, batch[i].bits);
+    });
     for (size_t i = 0; i < count; i++) {
-      if (!batch[i]) return std::move(batch[i]);
-      joint.append(piece, *batch[i]);
+      CUZK_TRY(batch[i].status);
+      put_bits(begin + i, batch[i]);
     }
   }
-  const r1cs::Witness& last = *batch[(distinct - 1) % batch.size()];
-  for (size_t i = distinct; i < shape.sectors; i++) joint.append(piece, last);
-  return std::move(joint).finish();
+  const size_t last = distinct - 1;
+  for (size_t i = distinct; i < shape.sectors; i++) {
+    std::ranges::copy(to.inputs.subspan(1 + last * inputs, inputs), to.inputs.begin() + 1 + i * inputs);
+    std::ranges::copy(to.fields.subspan(last * fields, fields), to.fields.begin() + i * fields);
+    put_bits(i, batch[last % batch.size()]);
+  }
+  return {};
 }
 
 }  // namespace cuzk::filecoin

@@ -76,9 +76,9 @@ std::string post_circuit_id(const PostShape& shape);
 r1cs::Circuit compile_post(const PostShape& shape);
 
 // The witness of a partition for that circuit, from the vanilla proofs of its sectors: at least one, and no more than
-// it holds. The last one fills up an incomplete partition. Sectors are spread over the pool; beyond the witness this
-// takes 2 MiB a thread at 32 GiB. kInvalidInput names sector and challenge of a proof of another shape.
-Result<r1cs::Witness> assign_post(const r1cs::Circuit& circuit, const PostShape& shape,
-                                  std::span<const PostSectorProof> sectors, exec::Pool& pool);
+// it holds. The last one fills up an incomplete partition. Sectors are spread over the pool. kInvalidInput names sector
+// and challenge of a proof of another shape.
+Status assign_post(const r1cs::Circuit& circuit, const PostShape& shape, std::span<const PostSectorProof> sectors,
+                   exec::Pool& pool, const r1cs::Assignment& to);
 
 }  // namespace cuzk::filecoin

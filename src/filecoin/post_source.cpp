@@ -20,12 +20,12 @@ class PostSource final : public groth16::CircuitSource {
   Result<std::vector<Fr>> public_inputs(uint32_t partition) const override {
     return post_public_inputs(shape_, input_.proof.api, statement_, partition);
   }
-  Result<r1cs::Witness> synthesise(uint32_t partition, const r1cs::Circuit& circuit) const override {
+  Status assign(uint32_t partition, const r1cs::Circuit& circuit, const r1cs::Assignment& to) const override {
     if (partition >= partitions()) {
       return fail(Code::kInvalidInput, "there is no partition {}, only {}", partition, partitions());
     }
     const std::span<const PostSectorProof> rest = std::span(input_.sectors).subspan(size_t{partition} * shape_.sectors);
-    return assign_post(circuit, shape_, rest.first(std::min<size_t>(rest.size(), shape_.sectors)), pool_);
+    return assign_post(circuit, shape_, rest.first(std::min<size_t>(rest.size(), shape_.sectors)), pool_, to);
   }
 
  private:

@@ -50,9 +50,9 @@ TEST_F(PostSource, SortsSectors) {
     EXPECT_EQ(testing::first_unsatisfied(**source, k, circuit, pool_), circuit.num_constraints);
   }
   EXPECT_EQ((*source)->public_inputs(2).error().code, Code::kInvalidInput);
-  EXPECT_EQ((*source)->synthesise(2, circuit).error().code, Code::kInvalidInput);
+  EXPECT_EQ((*source)->synthesise(2, circuit, r1cs::testing::room_for(circuit)).error().code, Code::kInvalidInput);
   const r1cs::Circuit other = compile_post(post_shape(PostKind::kWindow, 4096).value());
-  EXPECT_EQ((*source)->synthesise(0, other).error().code, Code::kInternal);
+  EXPECT_EQ((*source)->synthesise(0, other, r1cs::testing::room_for(other)).error().code, Code::kInternal);
 }
 
 // The chain puts a good sector in place of a faulty one; the verifier counts it once.

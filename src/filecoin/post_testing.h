@@ -33,7 +33,7 @@ inline PostInput made_up_post(PostKind kind, uint64_t sector_bytes, size_t secto
 
 inline uint32_t first_unsatisfied(const groth16::CircuitSource& source, uint32_t partition,
                                   const r1cs::Circuit& circuit, exec::Pool& pool) {
-  const r1cs::Witness witness = source.synthesise(partition, circuit).value();
+  const r1cs::Witness witness = source.synthesise(partition, circuit, r1cs::testing::room_for(circuit)).value();
   EXPECT_EQ(std::vector<Fr>(witness.inputs.begin() + 1, witness.inputs.end()), source.public_inputs(partition).value());
   return r1cs::first_unsatisfied(r1cs::WitnessView(circuit, witness), pool);
 }

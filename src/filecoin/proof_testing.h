@@ -44,11 +44,12 @@ inline void expect_proofs(const std::string& name, const groth16::CircuitSource&
   const auto key = groth16::prepare(parameters.vk);
   for (const nlohmann::json& expected : file.is_array() ? file : nlohmann::json::array({file})) {
     const uint32_t partition = expected["partition"];
-    auto witness = source.synthesise(partition, circuit);
+    auto witness = source.synthesise(partition, circuit, r1cs::testing::room_for(circuit));
     ASSERT_TRUE(witness) << witness.error().message;
     groth16::ProveTimes times;
+    auto room = mem::unbudgeted(groth16::start_bytes(circuit, pool.threads()));
     auto proof = groth16::prove(circuit, parameters, *witness, from_hex_number(expected["r"]),
-                                from_hex_number(expected["s"]), pool, &times);
+                                from_hex_number(expected["s"]), std::move(room), pool, &times);
     ASSERT_TRUE(proof) << proof.error().message;
     std::printf("%s: proved in %.2f s\n", name.c_str(), times.total());
     const auto bytes = groth16::encode_proof(*proof);

@@ -71,11 +71,11 @@ r1cs::Circuit compile_update(const UpdateShape& shape) {
   return std::move(recorder).finish(update_circuit_id(shape));
 }
 
-Result<r1cs::Witness> assign_update(const r1cs::Circuit& circuit, const UpdateShape& shape,
-                                    const UpdateValues& values) {
-  r1cs::Assigner assigner(circuit);
+Status assign_update(const r1cs::Circuit& circuit, const UpdateShape& shape, const UpdateValues& values,
+                     const r1cs::Assignment& to) {
+  r1cs::Assigner assigner(circuit, to);
   update_circuit::partition(assigner, shape, &values);
-  return std::move(assigner).finish();
+  return assigner.finish();
 }
 
 }  // namespace cuzk::filecoin

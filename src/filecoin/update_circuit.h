@@ -184,6 +184,7 @@ void partition(CS& cs, const UpdateShape& shape, const UpdateValues* values) {
 std::string update_circuit_id(const UpdateShape& shape);
 r1cs::Circuit compile_update(const UpdateShape& shape);
 // The witness of a partition for that circuit.
-Result<r1cs::Witness> assign_update(const r1cs::Circuit& circuit, const UpdateShape& shape, const UpdateValues& values);
+Status assign_update(const r1cs::Circuit& circuit, const UpdateShape& shape, const UpdateValues& values,
+                     const r1cs::Assignment& to);
 
 }  // namespace cuzk::filecoin

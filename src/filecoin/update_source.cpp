@@ -18,9 +18,9 @@ class UpdateSource final : public groth16::CircuitSource {
   Result<std::vector<Fr>> public_inputs(uint32_t partition) const override {
     return update_public_inputs(update_.shape, update_.statement, partition);
   }
-  Result<r1cs::Witness> synthesise(uint32_t partition, const r1cs::Circuit& circuit) const override {
+  Status assign(uint32_t partition, const r1cs::Circuit& circuit, const r1cs::Assignment& to) const override {
     CUZK_TRY_ASSIGN(const UpdateValues values, update_values(update_, partition));
-    return assign_update(circuit, update_.shape, values);
+    return assign_update(circuit, update_.shape, values, to);
   }
 
  private:

@@ -51,8 +51,8 @@ TEST_F(UpdateSource, IsWhatTheRequestSays) {
   EXPECT_EQ((*source)->public_inputs(1).value(), update_public_inputs(update_.shape, update_.statement, 1).value());
   EXPECT_EQ((*source)->public_inputs(2).error().code, Code::kInvalidInput);
   const r1cs::Circuit other = compile_update(update_shape(1024).value());
-  EXPECT_EQ((*source)->synthesise(0, other).error().code, Code::kInternal);
-  EXPECT_EQ((*source)->synthesise(2, other).error().code, Code::kInvalidInput);
+  EXPECT_EQ((*source)->synthesise(0, other, r1cs::testing::room_for(other)).error().code, Code::kInternal);
+  EXPECT_EQ((*source)->synthesise(2, other, r1cs::testing::room_for(other)).error().code, Code::kInvalidInput);
 }
 
 TEST_F(UpdateSource, CountsAndLengthsComeFirst) {
@@ -98,7 +98,7 @@ TEST_F(UpdateSource, FilesAreReadBack) {
   auto source = make_update_source_from_json(folder_ / "update.json", pool_);
   ASSERT_TRUE(source) << source.error().message;
   EXPECT_TRUE((*source)->public_inputs(0));
-  EXPECT_THAT((*source)->synthesise(0, r1cs::Circuit{}).error().message,
+  EXPECT_THAT((*source)->synthesise(0, r1cs::Circuit{}, r1cs::testing::room_for({})).error().message,
               StartsWith("partition 0: its vanilla proof is missing"));
 }
 

@@ -22,8 +22,15 @@ class CircuitSource {
   virtual uint32_t partitions() const = 0;
   // The verifier's inputs of a partition, without ONE.
   virtual Result<std::vector<Fr>> public_inputs(uint32_t partition) const = 0;
-  // The witness of a partition for the compiled circuit, inputs included.
-  virtual Result<r1cs::Witness> synthesise(uint32_t partition, const r1cs::Circuit& circuit) const = 0;
+  // The values of a partition for the compiled circuit, inputs included. `to` is as Witness::make() makes it.
+  virtual Status assign(uint32_t partition, const r1cs::Circuit& circuit, const r1cs::Assignment& to) const = 0;
+
+  // The same in new memory, of r1cs::witness_bytes(circuit).
+  Result<r1cs::Witness> synthesise(uint32_t partition, const r1cs::Circuit& circuit, mem::Reservation memory) const {
+    CUZK_TRY_ASSIGN(r1cs::Witness witness, r1cs::Witness::make(circuit, std::move(memory)));
+    CUZK_TRY(assign(partition, circuit, witness));
+    return witness;
+  }
 };
 
 }  // namespace cuzk::groth16

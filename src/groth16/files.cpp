@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <condition_variable>
 #include <cstring>
 #include <fstream>
 #include <future>
@@ -20,6 +21,7 @@
 #include "groth16/subgroup_batch.h"
 #include "hash/blake2.h"
 #include "hash/sha256.h"
+#include "mem/carver.h"
 
 namespace cuzk::groth16 {
 namespace {
@@ -186,6 +188,40 @@ bool decode_piece(ByteSpan file, const Section& section, size_t begin, Check che
 
 using Done = std::function<void(uint64_t points)>;
 
+// Equal parts of the memory that a load works in, one for each piece of a loop that is in progress.
+class Shares {
+ public:
+  static Result<Shares> make(mem::Reservation memory, size_t threads) {
+    Shares out;
+    CUZK_TRY_ASSIGN(out.memory_, mem::Buffer::make(std::move(memory)));
+    const size_t share = out.memory_.bytes().size() / threads;
+    for (size_t i = 0; i < threads; i++) out.state_->idle.push_back(out.memory_.bytes().subspan(i * share, share));
+    return out;
+  }
+  template <class Body>
+  auto with_one(const Body& body) const {
+    std::unique_lock lock(state_->mutex);
+    state_->changed.wait(lock, [&] { return !state_->idle.empty(); });
+    const std::span<std::byte> mine = state_->idle.back();
+    state_->idle.pop_back();
+    lock.unlock();
+    auto result = body(mine);
+    lock.lock();
+    state_->idle.push_back(mine);
+    state_->changed.notify_one();
+    return result;
+  }
+
+ private:
+  struct State {
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::vector<std::span<std::byte>> idle;
+  };
+  mem::Buffer memory_;
+  std::unique_ptr<State> state_ = std::make_unique<State>();
+};
+
 // store(begin, end, fill) makes room for the points [begin, end), calls fill with it, and keeps them where that is
 // true.
 template <class Point, class Store>
@@ -218,7 +254,8 @@ size_t subgroup_parts(size_t points, size_t threads) {
   return threads * std::max<size_t>(1, (points + round - 1) / round);
 }
 
-Status check_subgroups(Parameters& parameters, const Layout& layout, exec::Pool& pool, const Done& done) {
+Status check_subgroups(Parameters& parameters, const Layout& layout, const Shares& shares, exec::Pool& pool,
+                       const Done& done) {
   return for_each_section(parameters, [&]<class Point>(size_t index, Points<Point>& points) -> Status {
     using F = decltype(Point::x);
     const Section& section = layout.sections[index + 1];
@@ -226,7 +263,9 @@ Status check_subgroups(Parameters& parameters, const Layout& layout, exec::Pool&
     FirstFault fault;
     pool.for_each(parts, [&](size_t part) {
       const size_t begin = part * points.size() / parts, end = (part + 1) * points.size() / parts;
-      const auto outside = first_outside_subgroup(std::span<const Affine<F>>(points).subspan(begin, end - begin));
+      const auto outside = shares.with_one([&](std::span<std::byte> workspace) {
+        return first_outside_subgroup(std::span<const Affine<F>>(points).subspan(begin, end - begin), workspace);
+      });
       if (!outside) return fault.report(begin, outside.error());
       if (*outside < end - begin) fault.report(begin + *outside, outside_subgroup(section, begin + *outside));
       done(end - begin);
@@ -424,32 +463,38 @@ Status check_point(ByteSpan file, const Section& section, uint64_t index, Check 
   return checked(static_cast<const G2Affine*>(nullptr));
 }
 
-Result<Parameters> decode_params(ByteSpan file, const Layout& layout, Check check, exec::Pool& pool,
-                                 const Progress& progress) {
+namespace {
+
+// To memory.
+Result<Parameters> read_points(ByteSpan file, const Layout& layout, Check check, mem::Reservation memory,
+                               const Shares& shares, exec::Pool& pool, const Progress& progress) {
+  if (const uint64_t bytes = layout.lengths().native_bytes(); memory.bytes() < bytes) {
+    return fail(Code::kResourceExhausted, "the points take {} of memory, more than {}", format_size(bytes),
+                format_size(memory.bytes()));
+  }
   Parameters out;
   CUZK_TRY_ASSIGN(out.vk, decode_params_vk(file, layout));
   const Done done = counted(progress, layout, check);
-  const auto convert = [&]<class Point>(size_t index, Points<Point>& points) {
+  const auto convert = [&]<class Point>(size_t index, Points<Point>& points) -> Status {
     const Section& section = layout.sections[index + 1];
-    std::vector<Point> array(section.count);
-    Status converted = convert_section<Point>(file, section, check, pool, done,
-                                              [&](size_t begin, size_t end, const auto& fill) -> Status {
-                                                fill(std::span(array).subspan(begin, end - begin));
-                                                return {};
-                                              });
-    points = std::move(array);
-    return converted;
+    CUZK_TRY_ASSIGN(mem::Reservation reserved, memory.split(section.count * sizeof(Point)));
+    CUZK_TRY_ASSIGN(mem::Buffer buffer, mem::Buffer::make(std::move(reserved)));
+    const std::span<Point> all = buffer.as<Point>();
+    points = std::move(buffer);
+    return convert_section<Point>(file, section, check, pool, done,
+                                  [&](size_t begin, size_t end, const auto& fill) -> Status {
+                                    fill(all.subspan(begin, end - begin));
+                                    return {};
+                                  });
   };
   CUZK_TRY(for_each_section(out, convert));
-  if (check == Check::kFull) CUZK_TRY(check_subgroups(out, layout, pool, done));
+  if (check == Check::kFull) CUZK_TRY(check_subgroups(out, layout, shares, pool, done));
   return out;
 }
 
-namespace {
-
 // The same in a file that is then mapped; `params` names what `file` holds.
 Result<Parameters> write_native(const fs::path& params, const mem::MappedFile& file, const Layout& layout, Check check,
-                                exec::Pool& pool, const Progress& progress) {
+                                const Shares& shares, exec::Pool& pool, const Progress& progress) {
   CUZK_TRY_ASSIGN(VerifyingKey vk, decode_params_vk(file.bytes(), layout));
   CUZK_TRY_ASSIGN(NativeWriter writer, NativeWriter::create(params, identity_of(file, layout)));
   const Done done = counted(progress, layout, check);
@@ -457,20 +502,38 @@ Result<Parameters> write_native(const fs::path& params, const mem::MappedFile& f
   const auto convert = [&]<class Point>(size_t index, Points<Point>&) {
     return convert_section<Point>(file.bytes(), layout.sections[index + 1], check, pool, done,
                                   [&](size_t begin, size_t end, const auto& fill) -> Status {
-                                    std::vector<Point> piece(end - begin);
-                                    if (!fill(std::span(piece))) return {};
-                                    return writer.write(index, begin / NativeWriter::kPiece, piece);
+                                    return shares.with_one([&](std::span<std::byte> memory) -> Status {
+                                      const auto piece = mem::Carver(memory).take<Point>(end - begin);
+                                      if (!fill(piece)) return {};
+                                      return writer.write(index, begin / NativeWriter::kPiece, piece);
+                                    });
                                   });
   };
   CUZK_TRY(for_each_section(out, convert));
   CUZK_TRY_ASSIGN(out, writer.map());
   out.vk = std::move(vk);
-  if (check == Check::kFull) CUZK_TRY(check_subgroups(out, layout, pool, done));
+  if (check == Check::kFull) CUZK_TRY(check_subgroups(out, layout, shares, pool, done));
   CUZK_TRY(writer.commit());
   return out;
 }
 
+Result<Shares> take_shares(mem::Reservation& memory, const Layout& layout, size_t threads) {
+  const uint64_t bytes = load_bytes(layout.lengths(), threads);
+  if (memory.bytes() < bytes) {
+    return fail(Code::kResourceExhausted, "a load works in {} of memory, more than {}", format_size(bytes),
+                format_size(memory.bytes()));
+  }
+  CUZK_TRY_ASSIGN(mem::Reservation room, memory.split(bytes));
+  return Shares::make(std::move(room), threads);
+}
+
 }  // namespace
+
+Result<Parameters> decode_params(ByteSpan file, const Layout& layout, Check check, mem::Reservation memory,
+                                 exec::Pool& pool, const Progress& progress) {
+  CUZK_TRY_ASSIGN(const Shares shares, take_shares(memory, layout, pool.threads()));
+  return read_points(file, layout, check, std::move(memory), shares, pool, progress);
+}
 
 Result<LoadReport> load_params_with(const fs::path& path, const std::optional<Lengths>& wanted,
                                     const LoadOptions& options, const Decode& decode) {
@@ -501,11 +564,17 @@ Result<LoadReport> load_params_with(const fs::path& path, const std::optional<Le
 
 Result<LoadedParameters> load_params(const fs::path& path, const std::optional<Lengths>& wanted,
                                      const LoadOptions& options, exec::Pool& pool) {
+  return load_params(path, wanted, options, mem::unbudgeted(UINT64_MAX), pool);
+}
+
+Result<LoadedParameters> load_params(const fs::path& path, const std::optional<Lengths>& wanted,
+                                     const LoadOptions& options, mem::Reservation memory, exec::Pool& pool) {
   LoadedParameters loaded;
   std::vector<std::string> warnings;
   const bool map = options.map && options.check == Check::kFull && options.remember;
   // Points that were converted before, else converted now, to a file or to the heap.
-  const auto native = [&](const mem::MappedFile& file, const Layout& layout, Check check) -> Result<Parameters> {
+  const auto native = [&](const mem::MappedFile& file, const Layout& layout, Check check,
+                          const Shares& shares) -> Result<Parameters> {
     if (check == Check::kCanonical) {
       auto mapped = map_native(path, identity_of(file, layout), pool);
       if (mapped) {
@@ -515,13 +584,14 @@ Result<LoadedParameters> load_params(const fs::path& path, const std::optional<L
       if (mapped.error().code != Code::kNotFound)
         warnings.push_back(fmt::format("converting again: {}", mapped.error().message));
     }
-    return write_native(path, file, layout, check, pool, options.progress);
+    return write_native(path, file, layout, check, shares, pool, options.progress);
   };
   const Decode decode = [&](const mem::MappedFile& file, const Layout& layout, Check check) -> Status {
     const uint64_t bytes = layout.lengths().native_bytes();
+    CUZK_TRY_ASSIGN(const Shares shares, take_shares(memory, layout, pool.threads()));
     std::string why = "no file to map was asked for";
     if (map) {
-      auto mapped = native(file, layout, check);
+      auto mapped = native(file, layout, check, shares);
       if (mapped) {
         loaded.parameters = std::move(*mapped);
         loaded.mapped_bytes = bytes;
@@ -531,11 +601,10 @@ Result<LoadedParameters> load_params(const fs::path& path, const std::optional<L
       why = fmt::format("they cannot be mapped: {}", mapped.error().message);
       warnings.push_back(fmt::format("the points take {} of memory, as {}", format_size(bytes), why));
     }
-    if (bytes > options.heap_bytes) {
-      return fail(Code::kResourceExhausted, "the points take {} of memory, more than {}; {}", format_size(bytes),
-                  format_size(options.heap_bytes), why);
-    }
-    CUZK_TRY_ASSIGN(loaded.parameters, decode_params(file.bytes(), layout, check, pool, options.progress));
+    auto read = read_points(file.bytes(), layout, check, std::move(memory), shares, pool, options.progress);
+    if (!read && read.error().code == Code::kResourceExhausted)
+      return tl::unexpected(std::move(read).error().within(why));
+    CUZK_TRY_ASSIGN(loaded.parameters, std::move(read));
     return {};
   };
   CUZK_TRY_ASSIGN(static_cast<LoadReport&>(loaded), load_params_with(path, wanted, options, decode));
@@ -545,9 +614,10 @@ Result<LoadedParameters> load_params(const fs::path& path, const std::optional<L
 
 uint64_t load_bytes(const Lengths& lengths, size_t threads) {
   const uint64_t longest = std::max({lengths.h, lengths.l, lengths.a, lengths.b_g1}),
-                 piece = std::min<uint64_t>(longest, NativeWriter::kPiece) * sizeof(G2Affine),
                  part = (longest + subgroup_parts(longest, threads) - 1) / subgroup_parts(longest, threads);
-  return threads * std::max(piece, subgroup_batch_bytes(part));
+  mem::Carver piece;
+  piece.take<G2Affine>(std::min<uint64_t>(longest, NativeWriter::kPiece));
+  return threads * std::max(piece.bytes(), subgroup_batch_bytes(part));
 }
 
 bool can_map_params(const fs::path& path) {

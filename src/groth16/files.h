@@ -17,6 +17,7 @@
 #include "base/bytes.h"
 #include "exec/pool.h"
 #include "groth16/keys.h"
+#include "mem/budget.h"
 #include "mem/mapped_file.h"
 
 namespace cuzk::groth16 {
@@ -62,9 +63,11 @@ enum class Check {
 // times.
 std::vector<std::string> visible_faults(std::span<const std::filesystem::path> params);
 
-// The points of a file whose layout was read. The verifying key at its head is fully checked at every level.
-Result<Parameters> decode_params(ByteSpan file, const Layout& layout, Check check, exec::Pool& pool,
-                                 const Progress& progress = {});
+// The points of a file whose layout was read. The verifying key at its head is fully checked at every level. `memory`
+// is of load_bytes() and of lengths().native_bytes(), of which it keeps the latter; kResourceExhausted where it is
+// less.
+Result<Parameters> decode_params(ByteSpan file, const Layout& layout, Check check, mem::Reservation memory,
+                                 exec::Pool& pool, const Progress& progress = {});
 
 struct LoadOptions {
   Check check = Check::kFull;
@@ -75,7 +78,6 @@ struct LoadOptions {
   // Points are mapped from a file in native form, which is made where there is none (groth16/native_file.h). Where it
   // cannot be written they go to the heap, with a warning. Only with a full check that is remembered.
   bool map = false;
-  uint64_t heap_bytes = UINT64_MAX;  // kResourceExhausted where points would take more than this of the heap
   Progress progress;
 };
 // What a loader says beside the parameters.
@@ -89,12 +91,17 @@ struct LoadedParameters : LoadReport {
   Parameters parameters;
   uint64_t mapped_bytes = 0;  // of the points where they are mapped
 };
+// `memory` is of load_bytes(), and of lengths().native_bytes() where the points are not mapped, which they keep;
+// kResourceExhausted where it is less.
+Result<LoadedParameters> load_params(const std::filesystem::path& path, const std::optional<Lengths>& wanted,
+                                     const LoadOptions& options, mem::Reservation memory, exec::Pool& pool);
+// The same with what it takes, whatever that is.
 Result<LoadedParameters> load_params(const std::filesystem::path& path, const std::optional<Lengths>& wanted,
                                      const LoadOptions& options, exec::Pool& pool);
 
 // Whether load_params will be able to map the points of this file.
 bool can_map_params(const std::filesystem::path& path);
-// What load_params takes of the heap beside the points.
+// What load_params works in, beside the points.
 uint64_t load_bytes(const Lengths& lengths, size_t threads);
 
 // For loaders to other places: load_params but for the points, which `decode` reads at the level of check that is left

@@ -34,7 +34,7 @@ std::string error_of(ByteSpan file, Check check = Check::kFull, std::optional<Le
     EXPECT_EQ(layout.error().code, Code::kInvalidParams);
     return layout.error().message;
   }
-  auto decoded = decode_params(file, *layout, check, pool);
+  auto decoded = decode_params(file, *layout, check, mem::unbudgeted(UINT64_MAX), pool);
   if (decoded) return "";
   EXPECT_EQ(decoded.error().code, Code::kInvalidParams);
   return decoded.error().message;
@@ -480,7 +480,7 @@ TEST(ParamsFile, WindowPost2KiB) {
     EXPECT_THAT(error_of(ByteSpan(good).first(section.offset - 4), Check::kFull, std::nullopt),
                 HasSubstr(fmt::format("before section {}", section.name)));
   }
-  auto parameters = decode_params(good, layout, Check::kFull, pool);
+  auto parameters = decode_params(good, layout, Check::kFull, mem::unbudgeted(UINT64_MAX), pool);
   ASSERT_TRUE(parameters) << parameters.error().message;
   EXPECT_EQ(encode_vk(parameters->vk), read_file(folder / "window-2KiB.vk"));
 

@@ -17,7 +17,7 @@ struct Fixture {
     loaded = load_params(folder / "bench.params", lengths_of(mixed.circuit), {.remember = false}, pool).value();
     key = prepare(std::move(vk));
     inputs = {mixed.witness.inputs.begin() + 1, mixed.witness.inputs.end()};
-    proof = prove(mixed.circuit, loaded.parameters, mixed.witness, Fr::one(), Fr::one(), pool).value();
+    proof = testing::prove(mixed.circuit, loaded.parameters, mixed.witness, Fr::one(), Fr::one(), pool).value();
     valid = verify(key, inputs, proof, pool).value();
   }
   static Fixture& of(uint32_t bits) {
@@ -62,7 +62,7 @@ void prove_steps(benchmark::State& state) {
   ProveTimes times;
   for (auto _ : state) {
     benchmark::DoNotOptimize(
-        prove(f.mixed.circuit, f.loaded.parameters, f.mixed.witness, Fr::one(), Fr::one(), f.pool, &times));
+        testing::prove(f.mixed.circuit, f.loaded.parameters, f.mixed.witness, Fr::one(), Fr::one(), f.pool, &times));
   }
   auto mean = [&](double seconds) { return benchmark::Counter(1000 * seconds, benchmark::Counter::kAvgIterations); };
   state.counters = {{"evaluate_ms", mean(times.evaluate)},
@@ -130,8 +130,9 @@ template <class F>
 void subgroup_check(benchmark::State& state) {
   const std::vector<Affine<F>> points = many_points<F>();
   const std::span<const Affine<F>> span = points;
-  if (first_outside_subgroup(span).value() != points.size()) return state.SkipWithError("a point outside");
-  for (auto _ : state) benchmark::DoNotOptimize(first_outside_subgroup(span));
+  std::vector<std::byte> workspace(subgroup_batch_bytes(points.size()));
+  if (first_outside_subgroup(span, workspace).value() != points.size()) return state.SkipWithError("a point outside");
+  for (auto _ : state) benchmark::DoNotOptimize(first_outside_subgroup(span, workspace));
   state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(points.size()));
 }
 BENCHMARK(subgroup_check<Fp>)->Unit(benchmark::kMillisecond);

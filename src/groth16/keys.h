@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "curve/bls12_381.h"
+#include "mem/buffer.h"
 #include "r1cs/circuit.h"
 
 namespace cuzk::groth16 {
@@ -23,7 +24,7 @@ struct VerifyingKey {
   bool operator==(const VerifyingKey&) const = default;
 };
 
-// The points of a section, in an array or in a mapped file. Copies share them.
+// The points of a section, in an array, in reserved memory or in a mapped file. Copies share them.
 template <class Point>
 class Points {
  public:
@@ -31,6 +32,12 @@ class Points {
   Points(std::vector<Point> points) {
     auto array = std::make_shared<const std::vector<Point>>(std::move(points));
     points_ = *array;
+    memory_ = std::move(array);
+  }
+  // As many as the buffer holds.
+  Points(mem::Buffer points) {
+    auto array = std::make_shared<const mem::Buffer>(std::move(points));
+    points_ = array->template as<const Point>();
     memory_ = std::move(array);
   }
   // Of memory that somebody else knows how to free.

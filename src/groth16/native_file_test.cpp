@@ -156,13 +156,18 @@ TEST_F(NativeFile, ThatCannotBeWrittenLeavesPointsOnTheHeap) {
   expect_equal(loaded.parameters, on_heap_);
   EXPECT_EQ(files(), 3u) << "nothing temporary is left";
 
-  const uint64_t bytes = lengths_of(on_heap_).native_bytes();
-  EXPECT_TRUE(load({.map = true, .heap_bytes = bytes}));
-  const auto refused = load({.map = true, .heap_bytes = bytes - 1});
+  const Lengths lengths = lengths_of(on_heap_);
+  const uint64_t bytes = load_bytes(lengths, pool_.threads()) + lengths.native_bytes();
+  const auto load_in = [&](LoadOptions options, uint64_t reserved) {
+    return load_params(path_, std::nullopt, options, mem::unbudgeted(reserved), pool_);
+  };
+  EXPECT_TRUE(load_in({.map = true}, bytes));
+  const auto refused = load_in({.map = true}, bytes - 1);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::kResourceExhausted);
   EXPECT_THAT(refused.error().message, HasSubstr("cannot be mapped"));
-  EXPECT_EQ(load({.heap_bytes = bytes - 1}).error().code, Code::kResourceExhausted);
+  EXPECT_EQ(load_in({}, bytes - 1).error().code, Code::kResourceExhausted);
+  EXPECT_EQ(load_in({}, load_bytes(lengths, pool_.threads()) - 1).error().code, Code::kResourceExhausted);
 }
 
 TEST_F(NativeFile, NeedsAFolderThatCanBeWritten) {

@@ -1,10 +1,12 @@
 #include "groth16/prove.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "field/kernels.h"
 #include "groth16/query.h"
 #include "groth16/quotient.h"
+#include "mem/carver.h"
 #include "r1cs/bitmap.h"
 
 namespace cuzk::groth16 {
@@ -27,7 +29,7 @@ class Stopwatch {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-Status check_shapes(const r1cs::Circuit& circuit, const Parameters& parameters, const r1cs::Witness& witness) {
+Status check_shapes(const r1cs::Circuit& circuit, const Parameters& parameters, const r1cs::Assignment& witness) {
   if (lengths_of(parameters) != lengths_of(circuit)) {
     return fail(Code::kInvalidParams, "the parameters are not of circuit {}", circuit.name);
   }
@@ -49,7 +51,9 @@ void evaluate_rows(const r1cs::WitnessView& view, std::span<Fr> a, std::span<Fr>
     r1cs::evaluate(view, static_cast<uint32_t>(begin), static_cast<uint32_t>(end), a.subspan(begin, end - begin),
                    b.subspan(begin, end - begin), {});
   });
-  std::copy(view.witness().inputs.begin(), view.witness().inputs.end(), a.begin() + rows);
+  std::fill(a.begin() + rows, a.end(), Fr::zero());
+  std::fill(b.begin() + rows, b.end(), Fr::zero());
+  std::ranges::copy(view.witness().inputs, a.begin() + rows);
 }
 
 // The same multiplied: the rows again, which is cheaper than to keep a third vector.
@@ -68,69 +72,86 @@ void evaluate_products(const r1cs::WitnessView& view, std::span<Fr> out, exec::P
 // at 2^22 and less above.
 size_t h_parts(uint64_t points) { return points + 1 < uint64_t{1} << 22 ? 1 : 2; }
 
-// H = sum_k h_k [tau^k (tau^m - 1) / delta], in the memory of b where that is enough.
-Result<G1> sum_h(std::span<const Fr> scalars, std::span<const G1Affine> points, std::vector<Fr> b, exec::Pool& pool) {
-  const size_t parts = h_parts(points.size());
-  const uint64_t bytes = parts_workspace_bytes(points.size(), parts, pool.threads());
-  if (bytes <= b.size() * sizeof(Fr))
-    return sum_in_parts(scalars, points, parts, std::as_writable_bytes(std::span(b)), pool);
-  b = {};
-  std::vector<std::byte> workspace(bytes);
-  return sum_in_parts(scalars, points, parts, workspace, pool);
-}
+// What the quotient and the sum over h work in.
+struct QuotientMemory {
+  std::span<Fr> a, b;                  // on the domain
+  std::span<std::byte> sum_workspace;  // where b is
 
-// Every one of `count` variables.
-std::vector<uint64_t> all_present(size_t count) {
-  std::vector<uint64_t> map = r1cs::make_bitmap(count);
-  for (size_t i = 0; i < map.size(); i++) map[i] = i < count / 64 ? ~uint64_t{0} : (uint64_t{1} << (count % 64)) - 1;
-  return map;
-}
+  QuotientMemory(const r1cs::Circuit& circuit, size_t threads, mem::Carver& memory) {
+    const uint64_t size = uint64_t{1} << r1cs::log2_domain(circuit), points = lengths_of(circuit).h;
+    a = memory.take<Fr>(size);
+    sum_workspace =
+        memory.take<std::byte>(std::max(size * sizeof(Fr), parts_workspace_bytes(points, h_parts(points), threads)));
+    b = {reinterpret_cast<Fr*>(sum_workspace.data()), sum_workspace.empty() ? 0 : size};
+  }
+};
+
+// The other queries, and what their sums work in.
+struct Queries {
+  QueryVariables l, a, b;
+  std::vector<uint64_t> inputs;  // all of them
+  uint64_t split_bytes, sum_bytes;
+
+  Queries(const r1cs::Circuit& circuit, size_t threads) : inputs(r1cs::make_bitmap(circuit.num_inputs)) {
+    for (uint32_t i = 0; i < circuit.num_inputs; i++) r1cs::set_bit(inputs, i);
+    a = {inputs, circuit.density.a_aux};
+    b = {circuit.density.b_inputs, circuit.density.b_aux};
+    split_bytes = split_query_bytes(circuit, l) + split_query_bytes(circuit, a) + split_query_bytes(circuit, b);
+    sum_bytes = std::max({sum_query_bytes<Fp>(circuit, l, threads), sum_query_bytes<Fp>(circuit, a, threads),
+                          sum_query_bytes<Fp>(circuit, b, threads), sum_query_bytes<Fp2>(circuit, b, threads)});
+  }
+};
 
 }  // namespace
 
 uint64_t start_bytes(const r1cs::Circuit& circuit, size_t threads) {
-  const Lengths lengths = lengths_of(circuit);
-  const uint64_t vector = sizeof(Fr) << r1cs::log2_domain(circuit);
-  const uint64_t products = threads * kRowGrain * sizeof(Fr);
-  const uint64_t h_step =
-      vector + std::max(vector + products, parts_workspace_bytes(lengths.h, h_parts(lengths.h), threads));
-  const uint64_t query_step = 3 * split_query_bytes(circuit) +
-                              std::max(sum_query_bytes<Fp>(circuit, threads), sum_query_bytes<Fp2>(circuit, threads));
-  return std::max(h_step, query_step);
+  mem::Carver quotient;
+  QuotientMemory(circuit, threads, quotient);
+  const Queries queries(circuit, threads);
+  return std::max(quotient.bytes(), queries.split_bytes + queries.sum_bytes);
 }
 
-Result<Pending> start(const r1cs::Circuit& circuit, const Parameters& parameters, const r1cs::Witness& witness,
-                      exec::Pool& pool, ProveTimes* times) {
+Result<Pending> start(const r1cs::Circuit& circuit, const Parameters& parameters, const r1cs::Assignment& witness,
+                      std::span<std::byte> workspace, exec::Pool& pool, ProveTimes* times) {
   CUZK_TRY(check_shapes(circuit, parameters, witness));
+  if (const uint64_t bytes = start_bytes(circuit, pool.threads()); workspace.size() < bytes) {
+    return fail(Code::kResourceExhausted, "a proof of {} takes {} bytes of workspace, not {}", circuit.name, bytes,
+                workspace.size());
+  }
   Stopwatch watch(times);
   Pending out;
   const r1cs::WitnessView view(circuit, witness);
   {
     const ntt::Domain domain(r1cs::log2_domain(circuit), pool);
-    std::vector<Fr> a(domain.size()), b(domain.size());
-    evaluate_rows(view, a, b, pool);
+    mem::Carver carver(workspace);
+    const QuotientMemory memory(circuit, pool.threads(), carver);
+    evaluate_rows(view, memory.a, memory.b, pool);
     watch.lap(&ProveTimes::evaluate);
 
     quotient(
-        domain, a, b, [&](std::span<Fr> products) { evaluate_products(view, products, pool); }, pool);
+        domain, memory.a, memory.b, [&](std::span<Fr> products) { evaluate_products(view, products, pool); }, pool);
     watch.lap(&ProveTimes::quotient);
 
-    // The coefficient of tau^(m-1) is zero.
-    CUZK_TRY_ASSIGN(out.h, sum_h(std::span(a).first(domain.size() - 1), parameters.h, std::move(b), pool));
+    // H = sum_k h_k [tau^k (tau^m - 1) / delta]; the coefficient of tau^(m-1) is zero.
+    const std::span<Fr> h = memory.a.first(domain.size() - 1);
+    CUZK_TRY_ASSIGN(out.h, sum_in_parts(h, parameters.h, h_parts(h.size()), memory.sum_workspace, pool));
     watch.lap(&ProveTimes::h);
   }
-  const QueryScalars l = split_query(view, {}, all_present(circuit.num_aux));
-  const QueryScalars a = split_query(view, all_present(circuit.num_inputs), circuit.density.a_aux);
-  const QueryScalars b = split_query(view, circuit.density.b_inputs, circuit.density.b_aux);
+  const Queries queries(circuit, pool.threads());
+  mem::Carver memory(workspace);
+  const QueryScalars l = split_query(view, queries.l, memory);
+  const QueryScalars a = split_query(view, queries.a, memory);
+  const QueryScalars b = split_query(view, queries.b, memory);
+  const std::span<std::byte> sums = workspace.subspan(queries.split_bytes);
   watch.lap(&ProveTimes::split);
 
-  CUZK_TRY_ASSIGN(out.l, sum_query<Fp>(l, parameters.l, pool));  // L = sum_aux z_j l_j
+  CUZK_TRY_ASSIGN(out.l, sum_query<Fp>(l, parameters.l, sums, pool));  // L = sum_aux z_j l_j
   watch.lap(&ProveTimes::l);
-  CUZK_TRY_ASSIGN(out.a, sum_query<Fp>(a, parameters.a, pool));  // sum_i z_i [A_i]_1
+  CUZK_TRY_ASSIGN(out.a, sum_query<Fp>(a, parameters.a, sums, pool));  // sum_i z_i [A_i]_1
   watch.lap(&ProveTimes::a);
-  CUZK_TRY_ASSIGN(out.b_g1, sum_query<Fp>(b, parameters.b_g1, pool));  // sum_i z_i [B_i]_1
+  CUZK_TRY_ASSIGN(out.b_g1, sum_query<Fp>(b, parameters.b_g1, sums, pool));  // sum_i z_i [B_i]_1
   watch.lap(&ProveTimes::b_g1);
-  CUZK_TRY_ASSIGN(out.b_g2, sum_query<Fp2>(b, parameters.b_g2, pool));  // sum_i z_i [B_i]_2
+  CUZK_TRY_ASSIGN(out.b_g2, sum_query<Fp2>(b, parameters.b_g2, sums, pool));  // sum_i z_i [B_i]_2
   watch.lap(&ProveTimes::b_g2);
   return out;
 }
@@ -156,13 +177,14 @@ Result<Proof> finish(const Pending& pending, const VerifyingKey& vk, const Fr& r
   return proof;
 }
 
-Result<Proof> prove(const r1cs::Circuit& circuit, const Parameters& parameters, const r1cs::Witness& witness,
-                    const Fr& r, const Fr& s, exec::Pool& pool, ProveTimes* times) {
-  CUZK_TRY_ASSIGN(const Pending pending, start(circuit, parameters, witness, pool, times));
+Result<Proof> prove(const r1cs::Circuit& circuit, const Parameters& parameters, const r1cs::Assignment& witness,
+                    const Fr& r, const Fr& s, mem::Reservation memory, exec::Pool& pool, ProveTimes* times) {
+  CUZK_TRY_ASSIGN(const mem::Buffer workspace, mem::Buffer::make(std::move(memory)));
+  CUZK_TRY_ASSIGN(const Pending pending, start(circuit, parameters, witness, workspace.bytes(), pool, times));
   return finish(pending, parameters.vk, r, s, times);
 }
 
-Error explain_failure(const r1cs::Circuit& circuit, const r1cs::Witness& witness, exec::Pool& pool) {
+Error explain_failure(const r1cs::Circuit& circuit, const r1cs::Assignment& witness, exec::Pool& pool) {
   uint32_t row = r1cs::first_unsatisfied(r1cs::WitnessView(circuit, witness), pool);
   if (row == circuit.num_constraints) {
     return {Code::kVerifyFailed,

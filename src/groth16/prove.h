@@ -10,6 +10,7 @@
 #include "groth16/keys.h"
 #include "groth16/random.h"
 #include "groth16/verify.h"
+#include "mem/buffer.h"
 #include "r1cs/witness.h"
 
 namespace cuzk::groth16 {
@@ -27,24 +28,24 @@ struct Pending {
   G2 b_g2;
 };
 
-// About the memory that start() takes at its peak, beside its arguments: two vectors over the domain, or the largest
-// MSM.
+// The workspace of start(): two vectors over the domain, or the largest sum.
 uint64_t start_bytes(const r1cs::Circuit& circuit, size_t threads);
 
-// kInvalidParams where the parameters are of another circuit, kInvalidInput where the witness is.
-Result<Pending> start(const r1cs::Circuit& circuit, const Parameters& parameters, const r1cs::Witness& witness,
-                      exec::Pool& pool, ProveTimes* times = nullptr);
+// kInvalidParams where the parameters are of another circuit, kInvalidInput where the witness is, kResourceExhausted
+// where the workspace is less than start_bytes(circuit, pool.threads()).
+Result<Pending> start(const r1cs::Circuit& circuit, const Parameters& parameters, const r1cs::Assignment& witness,
+                      std::span<std::byte> workspace, exec::Pool& pool, ProveTimes* times = nullptr);
 // Blinds and assembles; r and s must be fresh random values (random_blinding()) or the proof tells of its witness.
 // kInvalidParams where delta is the identity.
 Result<Proof> finish(const Pending& pending, const VerifyingKey& vk, const Fr& r, const Fr& s,
                      ProveTimes* times = nullptr);
 
-// start() and finish().
-Result<Proof> prove(const r1cs::Circuit& circuit, const Parameters& parameters, const r1cs::Witness& witness,
-                    const Fr& r, const Fr& s, exec::Pool& pool, ProveTimes* times = nullptr);
+// start() and finish(), with `memory` of start_bytes() for the workspace.
+Result<Proof> prove(const r1cs::Circuit& circuit, const Parameters& parameters, const r1cs::Assignment& witness,
+                    const Fr& r, const Fr& s, mem::Reservation memory, exec::Pool& pool, ProveTimes* times = nullptr);
 
 // Why a proof from prove() does not verify: kUnsatisfied with the row, or kVerifyFailed where every row holds, so that
 // the parameters, the public inputs or the machine are to blame.
-Error explain_failure(const r1cs::Circuit& circuit, const r1cs::Witness& witness, exec::Pool& pool);
+Error explain_failure(const r1cs::Circuit& circuit, const r1cs::Assignment& witness, exec::Pool& pool);
 
 }  // namespace cuzk::groth16

@@ -9,6 +9,7 @@ namespace {
 
 using testing::fr_from_hex;
 using ::testing::HasSubstr;
+using testing::prove;
 using testing::read_file;
 using testing::TemporaryFolder;
 
@@ -48,6 +49,11 @@ class MixedProof : public ::testing::Test {
     vk_ = setup(mixed_.circuit, toxic_from_seed(5), folder_ / "x.params", pool_).value();
     parameters_ = load(folder_ / "x.params", pool_);
   }
+  // In memory that holds something else.
+  Result<Pending> start_mixed(uint64_t missing = 0) {
+    std::vector<std::byte> workspace(start_bytes(mixed_.circuit, pool_.threads()) - missing, std::byte{0xa5});
+    return start(mixed_.circuit, parameters_, mixed_.witness, workspace, pool_);
+  }
   bool verifies(const r1cs::Witness& witness, const Proof& proof) {
     return verify(prepare(vk_), std::span(witness.inputs).subspan(1), proof, pool_).value();
   }
@@ -77,14 +83,14 @@ TEST_F(MixedProof, PackingBitsChangesNothing) {
 
 TEST_F(MixedProof, StartAndFinishInTwoSteps) {
   const Fr r = Fr::from_u64(3), s = Fr::from_u64(4);
-  auto pending = start(mixed_.circuit, parameters_, mixed_.witness, pool_);
+  auto pending = start_mixed();
   ASSERT_TRUE(pending);
   EXPECT_EQ(finish(*pending, vk_, r, s).value(),
             prove(mixed_.circuit, parameters_, mixed_.witness, r, s, pool_).value());
 }
 
 TEST_F(MixedProof, FreshBlindingMakesProofsDistinct) {
-  auto pending = start(mixed_.circuit, parameters_, mixed_.witness, pool_).value();
+  auto pending = start_mixed().value();
   std::set<std::string> seen;
   for (int i = 0; i < 10; i++) {
     Blinding blinding = random_blinding().value();
@@ -95,7 +101,7 @@ TEST_F(MixedProof, FreshBlindingMakesProofsDistinct) {
 }
 
 TEST_F(MixedProof, ABrokenWitnessDoesNotVerifyAndIsExplained) {
-  r1cs::Witness broken = mixed_.witness;
+  const r1cs::Witness broken = r1cs::testing::copy(mixed_.circuit, mixed_.witness);
   broken.fields[1] += Fr::one();  // x_1, the product of row 1
   auto proof = prove(mixed_.circuit, parameters_, broken, Fr::one(), Fr::one(), pool_);
   ASSERT_TRUE(proof);
@@ -109,7 +115,7 @@ TEST_F(MixedProof, ABrokenWitnessDoesNotVerifyAndIsExplained) {
 
 TEST_F(MixedProof, RefusesWhatDoesNotFit) {
   const Fr one = Fr::one();
-  auto code = [&](const Parameters& parameters, const r1cs::Witness& witness) {
+  auto code = [&](const Parameters& parameters, const r1cs::Assignment& witness) {
     auto proof = prove(mixed_.circuit, parameters, witness, one, one, pool_);
     return proof ? std::optional<Code>() : proof.error().code;
   };
@@ -120,15 +126,17 @@ TEST_F(MixedProof, RefusesWhatDoesNotFit) {
   identity = parameters_;
   identity.vk.delta_g2 = G2Affine::infinity();
   EXPECT_EQ(code(identity, mixed_.witness), Code::kInvalidParams);
-  r1cs::Witness witness = mixed_.witness;
-  witness.inputs.pop_back();
+  const auto shorter = [](auto values) { return values.first(values.size() - 1); };
+  r1cs::Assignment witness = mixed_.witness;
+  witness.inputs = shorter(witness.inputs);
   EXPECT_EQ(code(parameters_, witness), Code::kInvalidInput);
   witness = mixed_.witness;
-  witness.fields.push_back(one);
+  witness.fields = shorter(witness.fields);
   EXPECT_EQ(code(parameters_, witness), Code::kInvalidInput);
   witness = mixed_.witness;
-  witness.bits.pop_back();
+  witness.bits = shorter(witness.bits);
   EXPECT_EQ(code(parameters_, witness), Code::kInvalidInput);
+  EXPECT_EQ(start_mixed(1).error().code, Code::kResourceExhausted);
 }
 
 }  // namespace

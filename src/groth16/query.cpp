@@ -1,35 +1,72 @@
 #include "groth16/query.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "r1cs/bitmap.h"
 
 namespace cuzk::groth16 {
 
-QueryScalars split_query(const r1cs::WitnessView& view, std::span<const uint64_t> inputs,
-                         std::span<const uint64_t> aux) {
+namespace {
+
+uint64_t word_of(std::span<const uint64_t> aux, size_t word) { return aux.empty() ? ~uint64_t{0} : aux[word]; }
+
+// How many of the variables are field elements.
+size_t count_fields(const r1cs::Circuit& circuit, const QueryVariables& variables) {
+  size_t count = r1cs::count_bits(variables.inputs);
+  for (size_t word = 0; word < circuit.aux_is_field.size(); word++)
+    count += static_cast<size_t>(std::popcount(word_of(variables.aux, word) & circuit.aux_is_field[word]));
+  return count;
+}
+
+QueryScalars carve_scalars(const r1cs::Circuit& circuit, const QueryVariables& variables, mem::Carver& memory) {
+  const size_t aux = variables.aux.empty() ? circuit.num_aux : r1cs::count_bits(variables.aux);
+  const size_t positions = r1cs::count_bits(variables.inputs) + aux, fields = count_fields(circuit, variables);
+  return {memory.take<uint64_t>((positions + 63) / 64), memory.take<uint32_t>(fields), memory.take<Fr>(fields)};
+}
+
+// What sum_query works in: with field elements first, then for the rest in the same place.
+template <class F>
+struct SumMemory {
+  msm::Plan plan;
+  std::span<Affine<F>> bases;
+  std::span<std::byte> workspace;
+
+  SumMemory(size_t fields, size_t threads, mem::Carver& memory)
+      : plan(msm::plan({.points = fields, .g2 = std::is_same_v<F, Fp2>}, threads)),
+        bases(memory.take<Affine<F>>(fields)),
+        workspace(memory.take<std::byte>(plan.workspace_bytes)) {}
+
+  static uint64_t bytes(size_t fields, size_t threads) {
+    mem::Carver counter;
+    SumMemory(fields, threads, counter);
+    return std::max(counter.bytes(), msm::sum_workspace_bytes<F>(threads));
+  }
+};
+
+QueryVariables b_variables(const r1cs::Circuit& circuit) { return {circuit.density.b_inputs, circuit.density.b_aux}; }
+
+}  // namespace
+
+QueryScalars split_query(const r1cs::WitnessView& view, const QueryVariables& variables, mem::Carver& memory) {
   const r1cs::Circuit& circuit = view.circuit();
-  const r1cs::Witness& witness = view.witness();
-  QueryScalars out;
-  out.ones = r1cs::make_bitmap(r1cs::count_bits(inputs) + r1cs::count_bits(aux));
-  size_t count = r1cs::count_bits(inputs);
-  for (size_t word = 0; word < aux.size(); word++)
-    count += static_cast<size_t>(std::popcount(aux[word] & circuit.aux_is_field[word]));
-  out.positions.reserve(count);  // what grows as it goes takes up to three times as much
-  out.fields.reserve(count);
+  const r1cs::Assignment& witness = view.witness();
+  const QueryScalars out = carve_scalars(circuit, variables, memory);
+  std::ranges::fill(out.ones, 0);
   uint32_t position = 0;
+  size_t taken = 0;
   auto take_field = [&](uint32_t at, const Fr& value) {
-    out.positions.push_back(at);
-    out.fields.push_back(value);
+    out.positions[taken] = at;
+    out.fields[taken++] = value;
   };
-  if (!inputs.empty()) {
+  if (!variables.inputs.empty()) {
     for (uint32_t i = 0; i < circuit.num_inputs; i++) {
-      if (r1cs::test_bit(inputs, i)) take_field(position++, witness.inputs[i]);
+      if (r1cs::test_bit(variables.inputs, i)) take_field(position++, witness.inputs[i]);
     }
   }
   size_t field = 0;  // into witness.fields
-  for (size_t word = 0; word < aux.size(); word++) {
-    const uint64_t present = aux[word], is_field = circuit.aux_is_field[word];
+  for (size_t word = 0; word < circuit.aux_is_field.size(); word++) {
+    const uint64_t present = word_of(variables.aux, word), is_field = circuit.aux_is_field[word];
     auto rank = [&](uint64_t lowest) {
       return position + static_cast<uint32_t>(std::popcount(present & (lowest - 1)));
     };
@@ -45,34 +82,31 @@ QueryScalars split_query(const r1cs::WitnessView& view, std::span<const uint64_t
   return out;
 }
 
-namespace {
-
-uint64_t fields_of(const r1cs::Circuit& circuit) { return circuit.num_inputs + r1cs::count_bits(circuit.aux_is_field); }
-
-}  // namespace
-
-uint64_t split_query_bytes(const r1cs::Circuit& circuit) {
-  return fields_of(circuit) * (sizeof(Fr) + sizeof(uint32_t)) + (uint64_t{circuit.num_inputs} + circuit.num_aux) / 8 +
-         8;
+uint64_t split_query_bytes(const r1cs::Circuit& circuit, const QueryVariables& variables) {
+  mem::Carver counter;
+  carve_scalars(circuit, variables, counter);
+  return counter.bytes();
 }
 
 template <class F>
-uint64_t sum_query_bytes(const r1cs::Circuit& circuit, size_t threads) {
-  const uint64_t fields = fields_of(circuit);
-  const uint64_t run = msm::plan({.points = fields, .g2 = std::is_same_v<F, Fp2>}, threads).workspace_bytes;
-  return fields * sizeof(Affine<F>) + std::max(run, msm::sum_workspace_bytes<F>(threads));
+uint64_t sum_query_bytes(const r1cs::Circuit& circuit, const QueryVariables& variables, size_t threads) {
+  return SumMemory<F>::bytes(count_fields(circuit, variables), threads);
 }
-template uint64_t sum_query_bytes<Fp>(const r1cs::Circuit&, size_t);
-template uint64_t sum_query_bytes<Fp2>(const r1cs::Circuit&, size_t);
+template uint64_t sum_query_bytes<Fp>(const r1cs::Circuit&, const QueryVariables&, size_t);
+template uint64_t sum_query_bytes<Fp2>(const r1cs::Circuit&, const QueryVariables&, size_t);
 
 template <class F>
-Result<Xyzz<F>> sum_query(const QueryScalars& scalars, std::span<const Affine<F>> points, exec::Pool& pool) {
-  std::vector<Affine<F>> bases(scalars.positions.size());
-  for (size_t i = 0; i < bases.size(); i++) bases[i] = points[scalars.positions[i]];
-  CUZK_TRY_ASSIGN(Xyzz<F> fields, sum_full<F>(scalars.fields, bases, pool));
-  bases = {};
-  std::vector<std::byte> workspace(msm::sum_workspace_bytes<F>(pool.threads()));
-  CUZK_TRY_ASSIGN(Xyzz<F> ones, msm::sum_selected<F>(points, scalars.ones, workspace, pool));
+Result<Xyzz<F>> sum_query(const QueryScalars& scalars, std::span<const Affine<F>> points,
+                          std::span<std::byte> workspace, exec::Pool& pool) {
+  const size_t count = scalars.positions.size();
+  if (const uint64_t bytes = SumMemory<F>::bytes(count, pool.threads()); workspace.size() < bytes)
+    return fail(Code::kResourceExhausted, "the sum of a query takes {} bytes of workspace, not {}", bytes,
+                workspace.size());
+  mem::Carver carver(workspace);
+  const SumMemory<F> memory(count, pool.threads(), carver);
+  for (size_t i = 0; i < count; i++) memory.bases[i] = points[scalars.positions[i]];
+  CUZK_TRY_ASSIGN(const Xyzz<F> fields, msm::run<F>(memory.plan, memory.bases, scalars.fields, memory.workspace, pool));
+  CUZK_TRY_ASSIGN(const Xyzz<F> ones, msm::sum_selected<F>(points, scalars.ones, workspace, pool));
   return ones + fields;
 }
 
@@ -94,16 +128,25 @@ Result<G1> sum_in_parts(std::span<const Fr> scalars, std::span<const G1Affine> p
   return out;
 }
 
-template Result<Xyzz<Fp>> sum_query<Fp>(const QueryScalars&, std::span<const Affine<Fp>>, exec::Pool&);
-template Result<Xyzz<Fp2>> sum_query<Fp2>(const QueryScalars&, std::span<const Affine<Fp2>>, exec::Pool&);
+template Result<Xyzz<Fp>> sum_query<Fp>(const QueryScalars&, std::span<const Affine<Fp>>, std::span<std::byte>,
+                                        exec::Pool&);
+template Result<Xyzz<Fp2>> sum_query<Fp2>(const QueryScalars&, std::span<const Affine<Fp2>>, std::span<std::byte>,
+                                          exec::Pool&);
 
-Result<G2> sum_b_g2(const r1cs::WitnessView& view, std::span<const G2Affine> points, exec::Pool& pool) {
-  const auto& density = view.circuit().density;
-  return sum_query<Fp2>(split_query(view, density.b_inputs, density.b_aux), points, pool);
+Result<G2> sum_b_g2(const r1cs::WitnessView& view, std::span<const G2Affine> points, std::span<std::byte> workspace,
+                    exec::Pool& pool) {
+  const r1cs::Circuit& circuit = view.circuit();
+  if (const uint64_t bytes = sum_b_g2_bytes(circuit, pool.threads()); workspace.size() < bytes)
+    return fail(Code::kResourceExhausted, "the sum over b_g2 takes {} bytes of workspace, not {}", bytes,
+                workspace.size());
+  mem::Carver memory(workspace);
+  const QueryScalars scalars = split_query(view, b_variables(circuit), memory);
+  return sum_query<Fp2>(scalars, points, workspace.subspan(split_query_bytes(circuit, b_variables(circuit))), pool);
 }
 
 uint64_t sum_b_g2_bytes(const r1cs::Circuit& circuit, size_t threads) {
-  return split_query_bytes(circuit) + sum_query_bytes<Fp2>(circuit, threads);
+  return split_query_bytes(circuit, b_variables(circuit)) +
+         sum_query_bytes<Fp2>(circuit, b_variables(circuit), threads);
 }
 
 }  // namespace cuzk::groth16

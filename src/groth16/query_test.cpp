@@ -26,9 +26,17 @@ void expect_naive_sum(const testing::Mixed& mixed, const Affine<F>& base, std::m
     };
     for (uint32_t i = 0; i < inputs; i++) visit(r1cs::Var::input(i), input_map);
     for (uint32_t j = 0; j < aux; j++) visit(r1cs::Var::aux(j), aux_map);
-    auto sum = sum_query<F>(split_query(view, input_map, aux_map), points, pool);
+    // In memory that holds something else.
+    const QueryVariables variables{input_map, aux_map};
+    std::vector<std::byte> memory(split_query_bytes(mixed.circuit, variables), std::byte{0xa5}),
+        workspace(sum_query_bytes<F>(mixed.circuit, variables, pool.threads()), std::byte{0xa5});
+    mem::Carver carver(memory);
+    const QueryScalars scalars = split_query(view, variables, carver);
+    auto sum = sum_query<F>(scalars, points, workspace, pool);
     ASSERT_TRUE(sum) << sum.error().message;
     EXPECT_EQ(*sum, want) << density;
+    sum = sum_query<F>(scalars, points, std::span(workspace).subspan(1), pool);
+    EXPECT_EQ(sum.error().code, Code::kResourceExhausted);
   }
 }
 

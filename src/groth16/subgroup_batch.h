@@ -21,15 +21,16 @@
 namespace cuzk::groth16 {
 
 inline constexpr unsigned kSubgroupTests = 64;
-// What a call with so many points takes of memory beside them, at most (in G2).
+// The workspace of a call with so many points or fewer, in G1 or G2.
 uint64_t subgroup_batch_bytes(size_t points);
 
 // Index of the first point outside the subgroup, or points.size() where all are inside, wrong with probability at most
-// 2^-64. The points must be on the curve. Single-threaded; best on a million points or more at once.
+// 2^-64. The points must be on the curve. Single-threaded; best on a million points or more at once. kResourceExhausted
+// where the workspace is less than subgroup_batch_bytes().
 template <class F>
-Result<size_t> first_outside_subgroup(std::span<const Affine<F>> points);
+Result<size_t> first_outside_subgroup(std::span<const Affine<F>> points, std::span<std::byte> workspace);
 
-extern template Result<size_t> first_outside_subgroup<Fp>(std::span<const Affine<Fp>>);
-extern template Result<size_t> first_outside_subgroup<Fp2>(std::span<const Affine<Fp2>>);
+extern template Result<size_t> first_outside_subgroup<Fp>(std::span<const Affine<Fp>>, std::span<std::byte>);
+extern template Result<size_t> first_outside_subgroup<Fp2>(std::span<const Affine<Fp2>>, std::span<std::byte>);
 
 }  // namespace cuzk::groth16

@@ -9,11 +9,12 @@
 #include "base/files.h"
 #include "base/testing.h"
 #include "field/text.h"
+#include "groth16/prove.h"
 #include "groth16/setup.h"
 #include "groth16/verify.h"
 #include "r1cs/bitmap.h"
 #include "r1cs/recorder.h"
-#include "r1cs/witness.h"
+#include "r1cs/testing.h"
 
 namespace cuzk::groth16::testing {
 
@@ -49,16 +50,24 @@ class TemporaryFolder {
 };
 
 // A witness from the values of all auxiliary variables.
-inline r1cs::Witness pack(const r1cs::Circuit& circuit, std::vector<Fr> inputs, const std::vector<Fr>& aux) {
-  r1cs::Witness out{std::move(inputs), r1cs::make_bitmap(aux.size()), {}};
+inline r1cs::Witness pack(const r1cs::Circuit& circuit, const std::vector<Fr>& inputs, const std::vector<Fr>& aux) {
+  r1cs::Witness out = r1cs::testing::make_witness(circuit);
+  std::ranges::copy(inputs, out.inputs.begin());
+  size_t field = 0;
   for (size_t j = 0; j < aux.size(); j++) {
     if (r1cs::test_bit(circuit.aux_is_field, j)) {
-      out.fields.push_back(aux[j]);
+      out.fields[field++] = aux[j];
     } else if (aux[j] == Fr::one()) {
       r1cs::set_bit(out.bits, j);
     }
   }
   return out;
+}
+
+inline Result<Proof> prove(const r1cs::Circuit& circuit, const Parameters& parameters, const r1cs::Assignment& witness,
+                           const Fr& r, const Fr& s, exec::Pool& pool, ProveTimes* times = nullptr) {
+  auto memory = mem::unbudgeted(start_bytes(circuit, pool.threads()));
+  return prove(circuit, parameters, witness, r, s, std::move(memory), pool, times);
 }
 
 // One of the tiny reference vectors: mimc, chain, odd, inputs.

@@ -71,10 +71,18 @@ PreparedVerifyingKey prepare(VerifyingKey vk) {
   return {std::move(vk), alpha_beta};
 }
 
+uint64_t verify_bytes(size_t public_inputs, size_t threads) { return parts_workspace_bytes(public_inputs, 1, threads); }
+
 Result<bool> verify(const PreparedVerifyingKey& key, std::span<const Fr> public_inputs, const Proof& proof,
                     exec::Pool& pool) {
+  std::vector<std::byte> workspace(verify_bytes(public_inputs.size(), pool.threads()));
+  return verify(key, public_inputs, proof, workspace, pool);
+}
+
+Result<bool> verify(const PreparedVerifyingKey& key, std::span<const Fr> public_inputs, const Proof& proof,
+                    std::span<std::byte> workspace, exec::Pool& pool) {
   CUZK_TRY(expect_inputs(key, public_inputs.size()));
-  CUZK_TRY_ASSIGN(G1 inputs, sum_full<Fp>(public_inputs, std::span(key.vk.ic).subspan(1), pool));
+  CUZK_TRY_ASSIGN(G1 inputs, sum_in_parts(public_inputs, std::span(key.vk.ic).subspan(1), 1, workspace, pool));
   inputs += key.vk.ic[0];
   std::array<std::pair<G1Affine, G2Affine>, 3> pairs = {
       {{proof.a, proof.b}, {(-inputs).to_affine(), key.vk.gamma_g2}, {-proof.c, key.vk.delta_g2}}};
@@ -102,7 +110,8 @@ Result<bool> verify_batch(const PreparedVerifyingKey& key, std::span<const std::
     pairs.emplace_back(scalar_mul(G1::from_affine(proofs[j].a), limbs).to_affine(), -proofs[j].b);
   }
   G1 alpha = scalar_mul(G1::from_affine(key.vk.alpha_g1), input_weights[0].canonical());
-  CUZK_TRY_ASSIGN(G1 inputs, sum_full<Fp>(input_weights, key.vk.ic, pool));
+  std::vector<std::byte> workspace(verify_bytes(input_weights.size(), pool.threads()));
+  CUZK_TRY_ASSIGN(G1 inputs, sum_in_parts(input_weights, key.vk.ic, 1, workspace, pool));
   pairs.emplace_back(c.to_affine(), key.vk.delta_g2);
   pairs.emplace_back(inputs.to_affine(), key.vk.gamma_g2);
   pairs.emplace_back(alpha.to_affine(), key.vk.beta_g2);

@@ -42,6 +42,10 @@ PreparedVerifyingKey prepare(VerifyingKey vk);
 // ensures.
 Result<bool> verify(const PreparedVerifyingKey& key, std::span<const Fr> public_inputs, const Proof& proof,
                     exec::Pool& pool);
+// The same in a workspace of verify_bytes(public_inputs.size(), pool.threads()), else kResourceExhausted.
+Result<bool> verify(const PreparedVerifyingKey& key, std::span<const Fr> public_inputs, const Proof& proof,
+                    std::span<std::byte> workspace, exec::Pool& pool);
+uint64_t verify_bytes(size_t public_inputs, size_t threads);
 
 // Whether all proofs hold, by one product of pairings with random 128-bit weights; a false proof passes with
 // probability at most 2^-128. kIo where the system gives no randomness.

@@ -159,4 +159,6 @@ void Reservation::shrink_to(uint64_t bytes) {
   state_->serve();
 }
 
+Reservation unbudgeted(uint64_t bytes) { return *Budget({{"unbudgeted", bytes}}).try_reserve({0, bytes}); }
+
 }  // namespace cuzk::mem

@@ -88,4 +88,7 @@ class Reservation {
   uint64_t bytes_ = 0;
 };
 
+// Of a budget of its own, for programs that do one thing and end, and for tests.
+Reservation unbudgeted(uint64_t bytes);
+
 }  // namespace cuzk::mem

@@ -18,12 +18,12 @@ class OwnSums {
 
  private:
   static size_t bytes() {
-    Carver counter;
+    mem::Carver counter;
     Sums<F>(counter, kBatch<F>);
     return counter.bytes();
   }
   std::vector<std::byte> memory_;
-  Carver carver_;
+  mem::Carver carver_;
 
  public:
   Sums<F> sums;

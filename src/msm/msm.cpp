@@ -263,7 +263,7 @@ Result<Xyzz<F>> run(const Plan& plan, std::span<const Affine<F>> bases, std::spa
                 workspace_bytes(plan), workspace.size());
   }
   if (bases.empty()) return Xyzz<F>::infinity();
-  Carver memory(workspace);
+  mem::Carver memory(workspace);
   Sum<F> sum{plan, Digits(plan.window_bits), bases, Workspace<F>(memory, plan)};
   pool.for_each_chunk(scalars.size(), 4096, [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; i++) {

@@ -67,7 +67,7 @@ Plan plan_for(const Shape& shape, size_t threads, const Costs& costs) {
 
 template <class F>
 uint64_t carved_bytes(const Plan& plan) {
-  Carver counter;
+  mem::Carver counter;
   Workspace<F>(counter, plan);
   return counter.bytes();
 }

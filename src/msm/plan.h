@@ -12,7 +12,8 @@ namespace cuzk::msm {
 // Sums of the parts of buckets that lie in several slices, by bucket.
 template <class F>
 struct Partials {
-  Partials(Carver& memory, size_t count) : buckets(memory.take<uint32_t>(count)), sums(memory.take<Affine<F>>(count)) {}
+  Partials(mem::Carver& memory, size_t count)
+      : buckets(memory.take<uint32_t>(count)), sums(memory.take<Affine<F>>(count)) {}
 
   std::span<uint32_t> buckets;
   std::span<Affine<F>> sums;
@@ -27,7 +28,8 @@ struct Cursor {
 // One thread's part.
 template <class F>
 struct Worker {
-  Worker(Carver& memory, const Plan& plan) : sums(memory, plan.lanes), cursors(memory.take<Cursor>(sums.lanes())) {}
+  Worker(mem::Carver& memory, const Plan& plan)
+      : sums(memory, plan.lanes), cursors(memory.take<Cursor>(sums.lanes())) {}
 
   Sums<F> sums;
   std::span<Cursor> cursors;
@@ -35,7 +37,7 @@ struct Worker {
 
 template <class F>
 struct Workspace {
-  Workspace(Carver& memory, const Plan& plan)
+  Workspace(mem::Carver& memory, const Plan& plan)
       : buckets(memory, plan.windows_at_once * plan.buckets()),
         partials{Partials<F>(memory, 2 * plan.slices()), Partials<F>(memory, 2 * plan.slices())} {
     const size_t points = plan.shape.points, bucket_count = plan.windows_at_once * plan.buckets();

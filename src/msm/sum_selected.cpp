@@ -15,7 +15,7 @@ constexpr size_t kWordsATask = 1024;                             // 65536 points
 template <class F>
 class Columns {
  public:
-  Columns(Carver& memory, const Affine<F>* points) : sums_(memory, kColumns<F>), points_(points) {
+  Columns(mem::Carver& memory, const Affine<F>* points) : sums_(memory, kColumns<F>), points_(points) {
     if (sums_.block(0)) sums_.clear();
   }
 
@@ -54,7 +54,7 @@ class Columns {
 
 template <class F>
 uint64_t thread_bytes() {
-  Carver counter;
+  mem::Carver counter;
   Columns<F>(counter, nullptr);
   return counter.bytes();
 }
@@ -83,7 +83,7 @@ Result<Xyzz<F>> sum_selected(std::span<const Affine<F>> bases, std::span<const u
   std::vector<Xyzz<F>> sums(threads);
   std::atomic<size_t> next{0};
   pool.for_each(threads, [&](size_t thread) {
-    Carver memory(workspace.subspan(thread * thread_bytes<F>(), thread_bytes<F>()));
+    mem::Carver memory(workspace.subspan(thread * thread_bytes<F>(), thread_bytes<F>()));
     Columns<F> columns(memory, bases.data());
     for (size_t begin = kWordsATask * next++; begin < bitmap.size(); begin = kWordsATask * next++) {
       const size_t end = std::min(bitmap.size(), begin + kWordsATask);

@@ -5,7 +5,7 @@
 
 #include "curve/point.h"
 #include "field/kernels.h"
-#include "msm/workspace.h"
+#include "mem/carver.h"
 
 namespace cuzk::msm {
 
@@ -18,7 +18,7 @@ static_assert(sizeof(Affine<Fp>) == 2 * sizeof(Fp) && sizeof(Affine<Fp2>) == 2 *
 template <class F>
 class Lanes {
  public:
-  Lanes(Carver& memory, size_t count)
+  Lanes(mem::Carver& memory, size_t count)
       : blocks_(blocks_of(count)), memory_(memory.take<std::byte>(blocks_ * kernels_.block_bytes).data()) {}
 
   static size_t width() { return point_sums<F>().width; }  // of a block
@@ -46,7 +46,7 @@ class Lanes {
 template <class F>
 class Sums : public Lanes<F> {
  public:
-  Sums(Carver& memory, size_t count)
+  Sums(mem::Carver& memory, size_t count)
       : Lanes<F>(memory, count),
         scratch_(memory.take<std::byte>(this->blocks() * kernels_.scratch_bytes).data()),
         operands_(memory.take<const void*>(this->blocks())),

@@ -16,29 +16,23 @@ class Assigner {
   using Value = Fr;
   using BitValue = bool;
 
-  // Room for the variables of this circuit; the gadget code must allocate exactly those.
-  explicit Assigner(const Circuit& circuit)
-      : num_aux_(circuit.num_aux), num_inputs_(circuit.num_inputs), num_fields_(count_bits(circuit.aux_is_field)) {
-    witness_.bits = make_bitmap(circuit.num_aux);
-    witness_.inputs.reserve(num_inputs_);
-    witness_.inputs.push_back(Fr::one());
-    witness_.fields.reserve(num_fields_);
-  }
+  // Fills `to`, of this circuit's shape with zero bits; the gadget code must allocate exactly those variables.
+  Assigner(const Circuit& circuit, const Assignment& to) : to_(to), num_aux_(circuit.num_aux) {}
 
   Var alloc(const Fr& value) {
-    witness_.fields.push_back(value);
+    put(to_.fields, fields_, value);
     next_++;
     return {};
   }
   Var alloc_bit(bool value) { return alloc_bits(value, 1); }
   // The low `count` <= 64 bits of value, whose other bits are zero, as that many bit variables.
   Var alloc_bits(uint64_t value, unsigned count) {
-    if (next_ + count <= num_aux_) or_word(witness_.bits, next_, value, count);
+    if (next_ + count <= num_aux_) or_word(to_.bits, next_, value, count);
     next_ += count;
     return {};
   }
   Var alloc_input(const Fr& value) {
-    witness_.inputs.push_back(value);
+    put(to_.inputs, inputs_, value);
     return {};
   }
   template <class Fill>
@@ -49,19 +43,22 @@ class Assigner {
   }
 
   // kInternal where the gadget code allocated something else than the circuit holds.
-  Result<Witness> finish() && {
-    if (next_ != num_aux_ || witness_.inputs.size() != num_inputs_ || witness_.fields.size() != num_fields_) {
-      return fail(Code::kInternal,
-                  "the witness has {} variables, {} of them field elements, and {} inputs; the circuit {}, {} and {}",
-                  next_, witness_.fields.size(), witness_.inputs.size(), num_aux_, num_fields_, num_inputs_);
-    }
-    return std::move(witness_);
+  Status finish() const {
+    if (next_ == num_aux_ && inputs_ == to_.inputs.size() && fields_ == to_.fields.size()) return {};
+    return fail(Code::kInternal,
+                "the witness has {} variables, {} of them field elements, and {} inputs; the circuit {}, {} and {}",
+                next_, fields_, inputs_, num_aux_, to_.fields.size(), to_.inputs.size());
   }
 
  private:
-  size_t num_aux_, num_inputs_, num_fields_;
-  Witness witness_;
-  size_t next_ = 0;
+  static void put(std::span<Fr> to, size_t& count, const Fr& value) {
+    if (count < to.size()) to[count] = value;
+    count++;
+  }
+
+  const Assignment to_;
+  const size_t num_aux_;
+  size_t next_ = 0, inputs_ = 1, fields_ = 0;  // ONE is there
 };
 
 }  // namespace cuzk::r1cs

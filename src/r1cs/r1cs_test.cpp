@@ -9,6 +9,7 @@
 #include "r1cs/digest.h"
 #include "r1cs/file.h"
 #include "r1cs/recorder.h"
+#include "r1cs/testing.h"
 
 namespace cuzk::r1cs {
 
@@ -130,9 +131,11 @@ Circuit toy_circuit() {
   return std::move(recorder).finish("toy");
 }
 Witness toy_witness(const Circuit& circuit, uint64_t seed) {
-  Assigner assigner(circuit);
+  Witness witness = testing::make_witness(circuit);
+  Assigner assigner(circuit, witness);
   toy(assigner, seed);
-  return std::move(assigner).finish().value();
+  EXPECT_TRUE(assigner.finish());
+  return witness;
 }
 
 using Rows = std::vector<std::array<std::map<uint32_t, Fr::Limbs>, 3>>;
@@ -199,7 +202,7 @@ std::array<Fr, 3> naive_sums(const WitnessView& view, const Row& row) {
 
 TEST(Witness, EvaluationIsThatOfTheRows) {
   Circuit circuit = toy_circuit();
-  auto random = testing::rng(1);
+  auto random = cuzk::testing::rng(1);
   for (int trial = 0; trial < 20; trial++) {
     Witness witness = toy_witness(circuit, random());
     for (uint64_t& word : witness.bits) {
@@ -223,11 +226,11 @@ TEST(Witness, EvaluationIsThatOfTheRows) {
 TEST(Witness, FirstUnsatisfiedRowIsFound) {
   Circuit circuit = toy_circuit();
   exec::Pool pool(2);
-  auto random = testing::rng(2);
+  auto random = cuzk::testing::rng(2);
   const Witness good = toy_witness(circuit, random());
   EXPECT_EQ(first_unsatisfied(WitnessView(circuit, good), pool), circuit.num_constraints);
   for (size_t changed = 0; changed < good.fields.size(); changed++) {
-    Witness bad = good;
+    const Witness bad = testing::copy(circuit, good);
     bad.fields[changed] += Fr::one();
     WitnessView view(circuit, bad);
     uint32_t expected = circuit.num_constraints;
@@ -242,12 +245,13 @@ TEST(Witness, FirstUnsatisfiedRowIsFound) {
 
 TEST(Witness, OtherAllocationsAreRefused) {
   Circuit circuit = toy_circuit();
-  Assigner too_few(circuit);
+  const Witness witness = testing::make_witness(circuit);
+  Assigner too_few(circuit, witness);
   too_few.alloc_bit(true);
-  EXPECT_EQ(std::move(too_few).finish().error().code, Code::kInternal);
-  Assigner too_many(circuit);
+  EXPECT_EQ(too_few.finish().error().code, Code::kInternal);
+  Assigner too_many(circuit, witness);
   for (int i = 0; i < 3; i++) toy(too_many, 1);
-  EXPECT_EQ(std::move(too_many).finish().error().code, Code::kInternal);
+  EXPECT_EQ(too_many.finish().error().code, Code::kInternal);
 }
 
 TEST(Digest, IsOfTheDocumentedStream) {
@@ -319,7 +323,7 @@ TEST(File, Case58_CountsBeyondTheFile) {
   for (size_t at = kCircuitMagic.size() + 4; at + 4 + 100 < good.size(); at++) {
     Bytes bad(good.begin(), good.begin() + static_cast<ptrdiff_t>(at + 4 + 100));
     store_le(bad.data() + at, UINT32_MAX);
-    testing::LargestAllocation largest;
+    cuzk::testing::LargestAllocation largest;
     EXPECT_FALSE(deserialise(with_checksum(std::move(bad)))) << at;
     EXPECT_LT(largest.bytes(), size_t{1} << 20) << at;
   }
@@ -329,7 +333,7 @@ TEST(File, Case58_CountsBeyondTheFile) {
 // refused or harmless.
 TEST(File, WrongIndicesBehindARightChecksumAreRefused) {
   const Bytes good = serialise(toy_circuit());
-  auto random = testing::rng(3);
+  auto random = cuzk::testing::rng(3);
   size_t refused = 0;
   for (size_t at = kCircuitMagic.size() + 4; at + 4 + 32 <= good.size(); at += 4) {
     Bytes bad = good;
@@ -342,7 +346,7 @@ TEST(File, WrongIndicesBehindARightChecksumAreRefused) {
 }
 
 TEST(Bitmap, CopiesAndCounts) {
-  auto random = testing::rng(4);
+  auto random = cuzk::testing::rng(4);
   for (size_t size : {1, 63, 64, 65, 127, 128, 200}) {
     for (int trial = 0; trial < 50; trial++) {
       std::vector<uint64_t> source = make_bitmap(size), target = make_bitmap(size);

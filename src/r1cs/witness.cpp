@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <atomic>
 
+#include "base/bytes.h"
+#include "mem/carver.h"
 #include "r1cs/bitmap.h"
 
 namespace cuzk::r1cs {
 namespace {
 
 constexpr uint32_t kRankBlock = 512;
-constexpr uint32_t kChunkRows = 1 << 16;  // unit of parallel work: a few SHA-256 blocks
+constexpr uint32_t kChunkRows = 1 << 13;  // unit of parallel work; three vectors of 256 KiB
 
 // -2, -1, 1, 2 for those coefficients, else 0.
 int8_t small_coefficient(const Fr& c) {
@@ -32,7 +34,31 @@ Fr from_small(int64_t value) {
   return value < 0 ? -magnitude : magnitude;
 }
 
+Assignment carve(const Circuit& circuit, mem::Carver& memory) {
+  return {memory.take<Fr>(circuit.num_inputs), memory.take<uint64_t>(circuit.aux_is_field.size()),
+          memory.take<Fr>(count_bits(circuit.aux_is_field))};
+}
+
 }  // namespace
+
+uint64_t witness_bytes(const Circuit& circuit) {
+  mem::Carver counter;
+  carve(circuit, counter);
+  return counter.bytes();
+}
+
+Result<Witness> Witness::make(const Circuit& circuit, mem::Reservation memory) {
+  if (memory.bytes() < witness_bytes(circuit)) {
+    return fail(Code::kInternal, "a witness of {} takes {}, and {} are reserved", circuit.name,
+                format_size(witness_bytes(circuit)), format_size(memory.bytes()));
+  }
+  Witness out;
+  CUZK_TRY_ASSIGN(out.memory_, mem::Buffer::make(std::move(memory)));
+  mem::Carver carver(out.memory_.bytes());
+  static_cast<Assignment&>(out) = carve(circuit, carver);
+  out.inputs[0] = Fr::one();
+  return out;
+}
 
 FieldRanks::FieldRanks(const Circuit& circuit) : is_field_(circuit.aux_is_field) {
   uint32_t rank = 0;
@@ -43,8 +69,8 @@ FieldRanks::FieldRanks(const Circuit& circuit) : is_field_(circuit.aux_is_field)
   }
 }
 
-WitnessView::WitnessView(const Circuit& circuit, const Witness& witness)
-    : circuit_(&circuit), witness_(&witness), ranks_(circuit) {
+WitnessView::WitnessView(const Circuit& circuit, const Assignment& witness)
+    : circuit_(&circuit), witness_(witness), ranks_(circuit) {
   for (const Fr& c : circuit.coefficients) {
     small_.push_back(small_coefficient(c));
     exponent_.push_back(binary_exponent(c));

@@ -1,5 +1,5 @@
 #pragma once
-// A packed witness: single bits as bits, everything else as field elements (decision D2).
+// A packed witness: single bits as bits, everything else as field elements (decision D2), in memory that was reserved.
 
 #include <bit>
 #include <cstdint>
@@ -7,17 +7,30 @@
 #include <vector>
 
 #include "exec/pool.h"
+#include "mem/buffer.h"
 #include "r1cs/circuit.h"
 
 namespace cuzk::r1cs {
 
-struct Witness {
-  std::vector<Fr> inputs;  // with ONE first
-  std::vector<uint64_t>
-      bits;                // bit j of word j/64 = auxiliary variable j where it is a bit; 0 where it is a field element
-  std::vector<Fr> fields;  // the field-element variables in order of index
+// Values for the variables of a circuit, wherever they lie.
+struct Assignment {
+  std::span<Fr> inputs;  // with ONE first
+  std::span<uint64_t>
+      bits;              // bit j of word j/64 = auxiliary variable j where it is a bit; 0 where it is a field element
+  std::span<Fr> fields;  // the field-element variables in order of index
+};
 
-  uint64_t bytes() const { return inputs.size() * sizeof(Fr) + bits.size() * 8 + fields.size() * sizeof(Fr); }
+// What a witness of this circuit takes.
+uint64_t witness_bytes(const Circuit& circuit);
+
+// An assignment with its memory.
+struct Witness : Assignment {
+  // All zero but ONE. `memory` is of witness_bytes(circuit), else kInternal; kResourceExhausted where the system has
+  // none.
+  static Result<Witness> make(const Circuit& circuit, mem::Reservation memory);
+
+ private:
+  mem::Buffer memory_;
 };
 
 // How a combination of a template is summed; decided once, from its coefficients and the kinds of its variables.
@@ -49,24 +62,24 @@ class FieldRanks {
 // Random access to a witness of a circuit. Building the tables is linear in num_aux / 512 and in the templates' terms.
 class WitnessView {
  public:
-  WitnessView(const Circuit& circuit, const Witness& witness);
+  WitnessView(const Circuit& circuit, const Assignment& witness);
 
   const Circuit& circuit() const { return *circuit_; }
-  const Witness& witness() const { return *witness_; }
+  const Assignment& witness() const { return witness_; }
   bool is_field(uint32_t aux) const { return circuit_->aux_is_field[aux / 64] >> (aux % 64) & 1; }
-  bool bit(uint32_t aux) const { return witness_->bits[aux / 64] >> (aux % 64) & 1; }
+  bool bit(uint32_t aux) const { return witness_.bits[aux / 64] >> (aux % 64) & 1; }
   // Index into witness().fields of the first field-element variable at or after aux.
   uint32_t field_rank(uint32_t aux) const { return ranks_(aux); }
   Fr value(Var var) const {
-    if (!var.is_aux()) return witness_->inputs[var.index()];
+    if (!var.is_aux()) return witness_.inputs[var.index()];
     uint32_t aux = var.index();
-    if (is_field(aux)) return witness_->fields[field_rank(aux)];
+    if (is_field(aux)) return witness_.fields[field_rank(aux)];
     return bit(aux) ? Fr::one() : Fr::zero();
   }
 
  private:
   const Circuit* circuit_;
-  const Witness* witness_;
+  Assignment witness_;
   FieldRanks ranks_;
   std::vector<std::vector<SumKind>> sums_;  // one a template, 3 * rows each
   std::vector<int8_t> small_;               // by coefficient: -2, -1, 1, 2, or 0 where it is none of them

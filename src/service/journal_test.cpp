@@ -35,9 +35,9 @@ class WatchedSource final : public engine::testing::CubicSource {
  public:
   using Watch = std::function<void(uint64_t x)>;
   WatchedSource(std::vector<uint64_t> xs, const Watch& watch) : CubicSource(xs), xs_(std::move(xs)), watch_(watch) {}
-  Result<r1cs::Witness> synthesise(uint32_t partition, const r1cs::Circuit& circuit) const override {
+  Status assign(uint32_t partition, const r1cs::Circuit& circuit, const r1cs::Assignment& to) const override {
     watch_(xs_[partition]);
-    return CubicSource::synthesise(partition, circuit);
+    return CubicSource::assign(partition, circuit, to);
   }
 
  private:

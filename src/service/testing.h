@@ -23,10 +23,10 @@ class ServiceTest : public ::testing::Test {
   };
   struct SlowSource final : CubicSource {
     SlowSource(uint64_t x, Gate& wait) : CubicSource({x}), gate(wait) {}
-    Result<r1cs::Witness> synthesise(uint32_t partition, const r1cs::Circuit& circuit) const override {
+    Status assign(uint32_t partition, const r1cs::Circuit& circuit, const r1cs::Assignment& to) const override {
       gate.started.count_down();
       gate.go.wait();
-      return CubicSource::synthesise(partition, circuit);
+      return CubicSource::assign(partition, circuit, to);
     }
     Gate& gate;
   };

@@ -16,7 +16,7 @@ Status export_one(const std::string& name, const std::filesystem::path& folder, 
                                                     {.remember = false}, pool));
   CUZK_TRY_ASSIGN(const groth16::Blinding blinding, groth16::random_blinding());
   CUZK_TRY_ASSIGN(const groth16::Proof proof,
-                  groth16::prove(tiny.circuit, loaded.parameters, tiny.witness, blinding.r, blinding.s, pool));
+                  groth16::testing::prove(tiny.circuit, loaded.parameters, tiny.witness, blinding.r, blinding.s, pool));
   std::filesystem::create_directories(folder);
   const auto write = [&](const char* file, std::string_view text) {
     groth16::testing::write_file(folder / file, as_bytes(text));

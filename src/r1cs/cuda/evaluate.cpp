@@ -14,7 +14,7 @@ WitnessRoom carve(gpu::DeviceCarver& carver, size_t num_aux, size_t num_scalars)
   return {bits, carver.take<device::Fr>(num_scalars)};
 }
 
-std::span<const device::Fr> on_device(const std::vector<Fr>& values) {
+std::span<const device::Fr> on_device(std::span<const Fr> values) {
   return {reinterpret_cast<const device::Fr*>(values.data()), values.size()};
 }
 
@@ -38,7 +38,7 @@ Result<DeviceWitness> upload(const Witness& witness, const DeviceCircuit& circui
   }
   if (carver.bytes() > memory.size)
     return fail(Code::kInternal, "{} bytes of witness into {}", carver.bytes(), memory.size);
-  CUZK_TRY(stream.upload(room.bits, std::span(witness.bits)));
+  CUZK_TRY(stream.upload(room.bits, std::span<const uint64_t>(witness.bits)));
   CUZK_TRY(stream.upload(room.scalars, on_device(witness.inputs)));
   CUZK_TRY(stream.upload(room.scalars.subspan(inputs), on_device(witness.fields)));
   return DeviceWitness{room.bits.as<const uint32_t>(), room.scalars.as_const()};

@@ -90,7 +90,7 @@ TEST(DeviceR1cs, WrongLengthsAreRefused) {
   Witness witness = testing::random_witness(circuit, random);
   const auto room = device.witness_memory.bytes();
   EXPECT_EQ(upload(witness, device.circuit, room.first(room.size - 1), device.stream).error().code, Code::kInternal);
-  witness.fields.pop_back();
+  witness.fields = witness.fields.first(witness.fields.size() - 1);
   EXPECT_EQ(upload(witness, device.circuit, room, device.stream).error().code, Code::kInvalidInput);
 }
 
@@ -157,10 +157,10 @@ TEST(DeviceR1cs, QueriesOfAnyLength) {
     }
     Witness witness = testing::random_witness(circuit, random);
     check_queries(circuit, witness, random);
-    witness.bits = circuit.aux_is_field;  // all bits are 1
+    // All bits are 1.
     for (size_t word = 0; word < witness.bits.size(); word++)
       witness.bits[word] =
-          ~witness.bits[word] & (aux - 64 * word < 64 ? (uint64_t{1} << (aux % 64)) - 1 : ~uint64_t{0});
+          ~circuit.aux_is_field[word] & (aux - 64 * word < 64 ? (uint64_t{1} << (aux % 64)) - 1 : ~uint64_t{0});
     check_queries(circuit, witness, random);
   }
 }

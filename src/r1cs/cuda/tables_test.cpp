@@ -72,7 +72,7 @@ TEST_P(Tables, RowsAreThoseOfTheCircuit) {
   const Witness witness = testing::random_witness(circuit, random);
   std::vector<uint32_t> bits(2 * witness.bits.size());
   std::memcpy(bits.data(), witness.bits.data(), 4 * bits.size());
-  std::vector<Fr> all = witness.inputs;
+  std::vector<Fr> all(witness.inputs.begin(), witness.inputs.end());
   all.insert(all.end(), witness.fields.begin(), witness.fields.end());
   const std::vector<device::Fr> scalars = elements(all);
 

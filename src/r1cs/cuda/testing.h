@@ -4,7 +4,7 @@
 #include "base/testing.h"
 #include "r1cs/bitmap.h"
 #include "r1cs/recorder.h"
-#include "r1cs/witness.h"
+#include "r1cs/testing.h"
 
 namespace cuzk::r1cs {
 
@@ -106,14 +106,11 @@ class RandomCircuit {
 
 // Values that satisfy nothing.
 inline Witness random_witness(const Circuit& circuit, std::mt19937_64& random) {
-  Witness out;
-  for (uint32_t i = 0; i < circuit.num_inputs; i++)
-    out.inputs.push_back(i == 0 ? Fr::one() : cuzk::testing::random_field<Fr>(random));
-  out.bits = circuit.aux_is_field;
-  for (uint64_t& word : out.bits) word = random() & ~word;
+  Witness out = make_witness(circuit);
+  for (Fr& input : out.inputs.subspan(1)) input = cuzk::testing::random_field<Fr>(random);
+  for (size_t word = 0; word < out.bits.size(); word++) out.bits[word] = random() & ~circuit.aux_is_field[word];
   if (circuit.num_aux % 64 != 0) out.bits.back() &= (uint64_t{1} << (circuit.num_aux % 64)) - 1;
   const Fr edges[] = {Fr::zero(), Fr::one(), -Fr::one()};
-  out.fields.resize(count_bits(circuit.aux_is_field));
   for (size_t i = 0; i < out.fields.size(); i++)
     out.fields[i] = i % 7 < 3 ? edges[i % 7] : cuzk::testing::random_field<Fr>(random);
   return out;

@@ -24,7 +24,8 @@ Parameters parameters_of(const r1cs::Circuit& circuit, const Toxic& toxic) {
 void expect_host_sums(const r1cs::Circuit& circuit, const r1cs::Witness& witness, uint64_t seed) {
   const Toxic toxic = toxic_from_seed(seed);
   const Parameters parameters = parameters_of(circuit, toxic);
-  const Pending want = start(circuit, parameters, witness, pool()).value();
+  std::vector<std::byte> room(start_bytes(circuit, pool().threads()));
+  const Pending want = start(circuit, parameters, witness, room, pool()).value();
 
   const auto stream = gpu::Stream::make(0).value();
   const DeviceProver prover =
@@ -57,7 +58,7 @@ void expect_host_sums(const r1cs::Circuit& circuit, const r1cs::Witness& witness
     EXPECT_EQ(got->b_g1, want.b_g1);
     EXPECT_TRUE(got->b_g2.is_infinity());
   }
-  EXPECT_EQ(sum_b_g2(r1cs::WitnessView(circuit, witness), parameters.b_g2, pool()).value(), want.b_g2);
+  EXPECT_EQ(sum_b_g2(r1cs::WitnessView(circuit, witness), parameters.b_g2, room, pool()).value(), want.b_g2);
 }
 
 TEST(DeviceProver, SumsOfTheHost) {

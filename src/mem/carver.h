@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-namespace cuzk::msm {
+namespace cuzk::mem {
 
 class Carver {
  public:
@@ -31,4 +31,4 @@ class Carver {
   size_t used_ = 0;
 };
 
-}  // namespace cuzk::msm
+}  // namespace cuzk::mem
