@@ -86,19 +86,27 @@ struct QuotientMemory {
   }
 };
 
-// The other queries, and what their sums work in.
+// The queries by the values of variables.
 struct Queries {
+  std::vector<uint64_t> all_inputs;
   QueryVariables l, a, b;
-  std::vector<uint64_t> inputs;  // all of them
-  uint64_t split_bytes, sum_bytes;
 
-  Queries(const r1cs::Circuit& circuit, size_t threads) : inputs(r1cs::make_bitmap(circuit.num_inputs)) {
-    for (uint32_t i = 0; i < circuit.num_inputs; i++) r1cs::set_bit(inputs, i);
-    a = {inputs, circuit.density.a_aux};
+  explicit Queries(const r1cs::Circuit& circuit) : all_inputs(r1cs::make_bitmap(circuit.num_inputs)) {
+    for (uint32_t i = 0; i < circuit.num_inputs; i++) r1cs::set_bit(all_inputs, i);
+    a = {all_inputs, circuit.density.a_aux};
     b = {circuit.density.b_inputs, circuit.density.b_aux};
-    split_bytes = split_query_bytes(circuit, l) + split_query_bytes(circuit, a) + split_query_bytes(circuit, b);
-    sum_bytes = std::max({sum_query_bytes<Fp>(circuit, l, threads), sum_query_bytes<Fp>(circuit, a, threads),
-                          sum_query_bytes<Fp>(circuit, b, threads), sum_query_bytes<Fp2>(circuit, b, threads)});
+  }
+};
+
+// A query's scalars, and what its sums work in.
+struct QueryMemory {
+  QueryScalars scalars;
+  std::span<std::byte> sums;
+
+  QueryMemory(const r1cs::WitnessView& view, const QueryVariables& variables, std::span<std::byte> workspace) {
+    mem::Carver memory(workspace);
+    scalars = split_query(view, variables, memory);
+    sums = workspace.subspan(split_query_bytes(view.circuit(), variables));
   }
 };
 
@@ -107,8 +115,14 @@ struct Queries {
 uint64_t start_bytes(const r1cs::Circuit& circuit, size_t threads) {
   mem::Carver quotient;
   QuotientMemory(circuit, threads, quotient);
-  const Queries queries(circuit, threads);
-  return std::max(quotient.bytes(), queries.split_bytes + queries.sum_bytes);
+  const Queries queries(circuit);
+  const auto bytes = [&]<class F>(const QueryVariables& variables, const F*) {
+    return split_query_bytes(circuit, variables) + sum_query_bytes<F>(circuit, variables, threads);
+  };
+  const Fp* in_g1 = nullptr;
+  const Fp2* in_g2 = nullptr;
+  return std::max({quotient.bytes(), bytes(queries.l, in_g1), bytes(queries.a, in_g1), bytes(queries.b, in_g1),
+                   bytes(queries.b, in_g2)});
 }
 
 Result<Pending> start(const r1cs::Circuit& circuit, const Parameters& parameters, const r1cs::Assignment& witness,
@@ -137,21 +151,24 @@ Result<Pending> start(const r1cs::Circuit& circuit, const Parameters& parameters
     CUZK_TRY_ASSIGN(out.h, sum_in_parts(h, parameters.h, h_parts(h.size()), memory.sum_workspace, pool));
     watch.lap(&ProveTimes::h);
   }
-  const Queries queries(circuit, pool.threads());
-  mem::Carver memory(workspace);
-  const QueryScalars l = split_query(view, queries.l, memory);
-  const QueryScalars a = split_query(view, queries.a, memory);
-  const QueryScalars b = split_query(view, queries.b, memory);
-  const std::span<std::byte> sums = workspace.subspan(queries.split_bytes);
+  const Queries queries(circuit);
+  {
+    const QueryMemory l(view, queries.l, workspace);
+    watch.lap(&ProveTimes::split);
+    CUZK_TRY_ASSIGN(out.l, sum_query<Fp>(l.scalars, parameters.l, l.sums, pool));  // L = sum_aux z_j l_j
+    watch.lap(&ProveTimes::l);
+  }
+  {
+    const QueryMemory a(view, queries.a, workspace);
+    watch.lap(&ProveTimes::split);
+    CUZK_TRY_ASSIGN(out.a, sum_query<Fp>(a.scalars, parameters.a, a.sums, pool));  // sum_i z_i [A_i]_1
+    watch.lap(&ProveTimes::a);
+  }
+  const QueryMemory b(view, queries.b, workspace);
   watch.lap(&ProveTimes::split);
-
-  CUZK_TRY_ASSIGN(out.l, sum_query<Fp>(l, parameters.l, sums, pool));  // L = sum_aux z_j l_j
-  watch.lap(&ProveTimes::l);
-  CUZK_TRY_ASSIGN(out.a, sum_query<Fp>(a, parameters.a, sums, pool));  // sum_i z_i [A_i]_1
-  watch.lap(&ProveTimes::a);
-  CUZK_TRY_ASSIGN(out.b_g1, sum_query<Fp>(b, parameters.b_g1, sums, pool));  // sum_i z_i [B_i]_1
+  CUZK_TRY_ASSIGN(out.b_g1, sum_query<Fp>(b.scalars, parameters.b_g1, b.sums, pool));  // sum_i z_i [B_i]_1
   watch.lap(&ProveTimes::b_g1);
-  CUZK_TRY_ASSIGN(out.b_g2, sum_query<Fp2>(b, parameters.b_g2, sums, pool));  // sum_i z_i [B_i]_2
+  CUZK_TRY_ASSIGN(out.b_g2, sum_query<Fp2>(b.scalars, parameters.b_g2, b.sums, pool));  // sum_i z_i [B_i]_2
   watch.lap(&ProveTimes::b_g2);
   return out;
 }

@@ -28,7 +28,7 @@ struct Pending {
   G2 b_g2;
 };
 
-// The workspace of start(): two vectors over the domain, or the largest sum.
+// The workspace of start(): two vectors over the domain, which sums over many points make do with as well.
 uint64_t start_bytes(const r1cs::Circuit& circuit, size_t threads);
 
 // kInvalidParams where the parameters are of another circuit, kInvalidInput where the witness is, kResourceExhausted

@@ -25,22 +25,34 @@ QueryScalars carve_scalars(const r1cs::Circuit& circuit, const QueryVariables& v
   return {memory.take<uint64_t>((positions + 63) / 64), memory.take<uint32_t>(fields), memory.take<Fr>(fields)};
 }
 
-// What sum_query works in: with field elements first, then for the rest in the same place.
+constexpr size_t kGatherGrain = 4096;
+
+size_t parts_of(size_t fields, size_t at_once) { return std::max<size_t>(1, (fields + at_once - 1) / at_once); }
+
+// Part `part` of `parts` nearly equal ones.
+struct Part {
+  size_t begin, count;
+  Part(size_t all, size_t parts, size_t part) : begin(part * all / parts), count((part + 1) * all / parts - begin) {}
+};
+
+// What the points and the sum of a part take.
 template <class F>
-struct SumMemory {
+struct PartMemory {
   msm::Plan plan;
-  std::span<Affine<F>> bases;
+  std::span<Affine<F>> points;
   std::span<std::byte> workspace;
 
-  SumMemory(size_t fields, size_t threads, mem::Carver& memory)
-      : plan(msm::plan({.points = fields, .g2 = std::is_same_v<F, Fp2>}, threads)),
-        bases(memory.take<Affine<F>>(fields)),
+  PartMemory(size_t count, size_t threads, mem::Carver& memory)
+      : plan(msm::plan({.points = count, .g2 = std::is_same_v<F, Fp2>}, threads)),
+        points(memory.take<Affine<F>>(count)),
         workspace(memory.take<std::byte>(plan.workspace_bytes)) {}
 
-  static uint64_t bytes(size_t fields, size_t threads) {
-    mem::Carver counter;
-    SumMemory(fields, threads, counter);
-    return std::max(counter.bytes(), msm::sum_workspace_bytes<F>(threads));
+  // Of the largest of so many, and of the sum of the points without field elements.
+  static uint64_t bytes(size_t fields, size_t parts, size_t threads) {
+    mem::Carver smaller, larger;
+    PartMemory(fields / parts, threads, smaller);
+    PartMemory((fields + parts - 1) / parts, threads, larger);
+    return std::max({smaller.bytes(), larger.bytes(), msm::sum_workspace_bytes<F>(threads)});
   }
 };
 
@@ -89,25 +101,38 @@ uint64_t split_query_bytes(const r1cs::Circuit& circuit, const QueryVariables& v
 }
 
 template <class F>
-uint64_t sum_query_bytes(const r1cs::Circuit& circuit, const QueryVariables& variables, size_t threads) {
-  return SumMemory<F>::bytes(count_fields(circuit, variables), threads);
+uint64_t sum_query_bytes(const r1cs::Circuit& circuit, const QueryVariables& variables, size_t threads,
+                         size_t at_once) {
+  const size_t fields = count_fields(circuit, variables);
+  return PartMemory<F>::bytes(fields, parts_of(fields, at_once), threads);
 }
-template uint64_t sum_query_bytes<Fp>(const r1cs::Circuit&, const QueryVariables&, size_t);
-template uint64_t sum_query_bytes<Fp2>(const r1cs::Circuit&, const QueryVariables&, size_t);
+template uint64_t sum_query_bytes<Fp>(const r1cs::Circuit&, const QueryVariables&, size_t, size_t);
+template uint64_t sum_query_bytes<Fp2>(const r1cs::Circuit&, const QueryVariables&, size_t, size_t);
 
 template <class F>
 Result<Xyzz<F>> sum_query(const QueryScalars& scalars, std::span<const Affine<F>> points,
-                          std::span<std::byte> workspace, exec::Pool& pool) {
-  const size_t count = scalars.positions.size();
-  if (const uint64_t bytes = SumMemory<F>::bytes(count, pool.threads()); workspace.size() < bytes)
+                          std::span<std::byte> workspace, exec::Pool& pool, size_t at_once) {
+  const size_t fields = scalars.positions.size(), threads = pool.threads(), most = parts_of(fields, at_once);
+  size_t parts = 1;
+  while (parts < most && PartMemory<F>::bytes(fields, parts, threads) > workspace.size()) parts++;
+  if (const uint64_t bytes = PartMemory<F>::bytes(fields, parts, threads); workspace.size() < bytes)
     return fail(Code::kResourceExhausted, "the sum of a query takes {} bytes of workspace, not {}", bytes,
                 workspace.size());
-  mem::Carver carver(workspace);
-  const SumMemory<F> memory(count, pool.threads(), carver);
-  for (size_t i = 0; i < count; i++) memory.bases[i] = points[scalars.positions[i]];
-  CUZK_TRY_ASSIGN(const Xyzz<F> fields, msm::run<F>(memory.plan, memory.bases, scalars.fields, memory.workspace, pool));
-  CUZK_TRY_ASSIGN(const Xyzz<F> ones, msm::sum_selected<F>(points, scalars.ones, workspace, pool));
-  return ones + fields;
+  CUZK_TRY_ASSIGN(Xyzz<F> out, msm::sum_selected<F>(points, scalars.ones, workspace, pool));
+  for (size_t i = 0; i < parts; i++) {
+    const Part part(fields, parts, i);
+    mem::Carver carver(workspace);
+    const PartMemory<F> memory(part.count, threads, carver);
+    const auto positions = scalars.positions.subspan(part.begin, part.count);
+    pool.for_each_chunk(part.count, kGatherGrain, [&](size_t begin, size_t end) {
+      for (size_t k = begin; k < end; k++) memory.points[k] = points[positions[k]];
+    });
+    CUZK_TRY_ASSIGN(const Xyzz<F> sum,
+                    msm::run<F>(memory.plan, memory.points, scalars.fields.subspan(part.begin, part.count),
+                                memory.workspace, pool));
+    out += sum;
+  }
+  return out;
 }
 
 uint64_t parts_workspace_bytes(uint64_t points, size_t parts, size_t threads) {
@@ -118,8 +143,8 @@ uint64_t parts_workspace_bytes(uint64_t points, size_t parts, size_t threads) {
 Result<G1> sum_in_parts(std::span<const Fr> scalars, std::span<const G1Affine> points, size_t parts,
                         std::span<std::byte> workspace, exec::Pool& pool) {
   G1 out = G1::infinity();
-  for (size_t part = 0; part < parts; part++) {
-    const size_t begin = part * points.size() / parts, count = (part + 1) * points.size() / parts - begin;
+  for (size_t i = 0; i < parts; i++) {
+    const auto [begin, count] = Part(points.size(), parts, i);
     const msm::Plan plan = msm::plan({.points = count, .g2 = false}, pool.threads());
     CUZK_TRY_ASSIGN(const G1 sum,
                     msm::run<Fp>(plan, points.subspan(begin, count), scalars.subspan(begin, count), workspace, pool));
@@ -129,9 +154,9 @@ Result<G1> sum_in_parts(std::span<const Fr> scalars, std::span<const G1Affine> p
 }
 
 template Result<Xyzz<Fp>> sum_query<Fp>(const QueryScalars&, std::span<const Affine<Fp>>, std::span<std::byte>,
-                                        exec::Pool&);
+                                        exec::Pool&, size_t);
 template Result<Xyzz<Fp2>> sum_query<Fp2>(const QueryScalars&, std::span<const Affine<Fp2>>, std::span<std::byte>,
-                                          exec::Pool&);
+                                          exec::Pool&, size_t);
 
 Result<G2> sum_b_g2(const r1cs::WitnessView& view, std::span<const G2Affine> points, std::span<std::byte> workspace,
                     exec::Pool& pool) {

@@ -26,17 +26,21 @@ struct QueryScalars {
 QueryScalars split_query(const r1cs::WitnessView& view, const QueryVariables& variables, mem::Carver& memory);
 uint64_t split_query_bytes(const r1cs::Circuit& circuit, const QueryVariables& variables);
 
-// In `workspace` of sum_query_bytes(), else kResourceExhausted.
+// So many points with field elements for scalars are summed at a time at least; they are copied to lie side by side,
+// and all of a WindowPoSt would take 24 GB.
+inline constexpr size_t kQueryPoints = size_t{1} << 22;
+// In `workspace` of sum_query_bytes(), else kResourceExhausted. More of it lets more points be summed at a time.
 template <class F>
 Result<Xyzz<F>> sum_query(const QueryScalars& scalars, std::span<const Affine<F>> points,
-                          std::span<std::byte> workspace, exec::Pool& pool);
+                          std::span<std::byte> workspace, exec::Pool& pool, size_t at_once = kQueryPoints);
 template <class F>
-uint64_t sum_query_bytes(const r1cs::Circuit& circuit, const QueryVariables& variables, size_t threads);
+uint64_t sum_query_bytes(const r1cs::Circuit& circuit, const QueryVariables& variables, size_t threads,
+                         size_t at_once = kQueryPoints);
 
 #define CUZK_QUERY(F)                                                                                                 \
   extern template Result<Xyzz<F>> sum_query<F>(const QueryScalars&, std::span<const Affine<F>>, std::span<std::byte>, \
-                                               exec::Pool&);                                                          \
-  extern template uint64_t sum_query_bytes<F>(const r1cs::Circuit&, const QueryVariables&, size_t);
+                                               exec::Pool&, size_t);                                                  \
+  extern template uint64_t sum_query_bytes<F>(const r1cs::Circuit&, const QueryVariables&, size_t, size_t);
 CUZK_QUERY(Fp)
 CUZK_QUERY(Fp2)
 #undef CUZK_QUERY

@@ -26,17 +26,20 @@ void expect_naive_sum(const testing::Mixed& mixed, const Affine<F>& base, std::m
     };
     for (uint32_t i = 0; i < inputs; i++) visit(r1cs::Var::input(i), input_map);
     for (uint32_t j = 0; j < aux; j++) visit(r1cs::Var::aux(j), aux_map);
-    // In memory that holds something else.
+    // In memory that holds something else; all at once, and in parts.
     const QueryVariables variables{input_map, aux_map};
-    std::vector<std::byte> memory(split_query_bytes(mixed.circuit, variables), std::byte{0xa5}),
-        workspace(sum_query_bytes<F>(mixed.circuit, variables, pool.threads()), std::byte{0xa5});
+    std::vector<std::byte> memory(split_query_bytes(mixed.circuit, variables), std::byte{0xa5});
     mem::Carver carver(memory);
     const QueryScalars scalars = split_query(view, variables, carver);
-    auto sum = sum_query<F>(scalars, points, workspace, pool);
-    ASSERT_TRUE(sum) << sum.error().message;
-    EXPECT_EQ(*sum, want) << density;
-    sum = sum_query<F>(scalars, points, std::span(workspace).subspan(1), pool);
-    EXPECT_EQ(sum.error().code, Code::kResourceExhausted);
+    for (size_t at_once : {kQueryPoints, size_t{20}, size_t{1}}) {
+      std::vector<std::byte> workspace(sum_query_bytes<F>(mixed.circuit, variables, pool.threads(), at_once),
+                                       std::byte{0xa5});
+      auto sum = sum_query<F>(scalars, points, workspace, pool, at_once);
+      ASSERT_TRUE(sum) << sum.error().message;
+      EXPECT_EQ(*sum, want) << density;
+      sum = sum_query<F>(scalars, points, std::span(workspace).subspan(1), pool, at_once);
+      EXPECT_EQ(sum.error().code, Code::kResourceExhausted);
+    }
   }
 }
 
