@@ -63,7 +63,8 @@ TEST(DeviceCircuit, PorepEqualsTheHosts) {
   EXPECT_TRUE(values(a) == want_a);
   EXPECT_TRUE(values(b) == want_b);
 
-  const std::vector<uint64_t> all_inputs((inputs + 63) / 64, ~uint64_t{0});
+  std::vector<uint64_t> all_inputs = r1cs::make_bitmap(inputs);
+  for (size_t i = 0; i < inputs; i++) r1cs::set_bit(all_inputs, i);
   const groth16::QueryVariables variables[] = {
       {}, {all_inputs, circuit.density.a_aux}, {circuit.density.b_inputs, circuit.density.b_aux}};
   gpu::TestArray<std::byte> scratch(

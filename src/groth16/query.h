@@ -11,7 +11,7 @@ namespace cuzk::groth16 {
 
 // The variables that a query has points for.
 struct QueryVariables {
-  std::span<const uint64_t> inputs;  // bitmap; empty: none
+  std::span<const uint64_t> inputs;  // bitmap, spare bits zero; empty: none
   std::span<const uint64_t> aux;     // bitmap; empty: all
 };
 
