@@ -50,6 +50,9 @@ std::vector<F> samples(size_t count, std::mt19937_64& random) {
 
 class Kernel : public ::testing::TestWithParam<const Kernels*> {
  protected:
+  template <class F>
+  using Point = std::array<F, 2>;  // x and y, both zero for infinity
+
   template <class F, class Operation>
   void expect_binary(std::function<std::remove_pointer_t<Kernels::Binary<F>>> kernel, Operation operation) {
     for (size_t n : kSizes) {
@@ -138,17 +141,33 @@ class Kernel : public ::testing::TestWithParam<const Kernels*> {
     k.add_sums(sums.get(), scratch.get(), 0, nullptr);
   }
 
-  // Additions whose product of slope and x1 - x3 lies next to zero, where a carry into a negative number would show.
+  // Additions of second[i] to first[i].
   template <class F>
-  void expect_sums_with_small_products(const PointSums<F>& k) {
-    const size_t blocks = 8, lanes = blocks * k.width;
+  void expect_additions(const PointSums<F>& k, const std::vector<Point<F>>& first,
+                        const std::vector<Point<F>>& second) {
+    const size_t lanes = first.size(), blocks = lanes / k.width;
     const auto memory = [](size_t bytes) {
       return std::unique_ptr<void, decltype(&std::free)>(std::aligned_alloc(64, (bytes + 63) / 64 * 64), &std::free);
     };
     const auto sums = memory(blocks * k.block_bytes), scratch = memory(blocks * k.scratch_bytes);
-    std::vector<Point<F>> second(lanes), want(lanes);
     std::vector<uint32_t> choice(lanes);
     for (size_t i = 0; i < lanes; i++) {
+      choice[i] = static_cast<uint32_t>(i);
+      k.set(sums.get(), i, first[i].data());
+    }
+    k.add_points(sums.get(), scratch.get(), blocks, second[0].data(), choice.data(), choice.data());
+    for (size_t i = 0; i < lanes; i++) {
+      Point<F> point;
+      k.get(sums.get(), i, point.data());
+      ASSERT_EQ(point, plus(first[i], second[i])) << "lane " << i;
+    }
+  }
+
+  // Additions whose product of slope and x1 - x3 lies next to zero, where a carry into a negative number would show.
+  template <class F>
+  void expect_sums_with_small_products(const PointSums<F>& k) {
+    std::vector<Point<F>> first(8 * k.width), second(first.size());
+    for (size_t i = 0; i < first.size(); i++) {
       const F x1 = sample<F>(random_), y1 = sample<F>(random_);
       const Fp small = i % 2 != 0 ? Fp::from_raw({i % 3}) : -Fp::from_raw({1 + i % 3});
       F slope = sample<F>(random_), product;
@@ -159,21 +178,35 @@ class Kernel : public ::testing::TestWithParam<const Kernels*> {
         product = small;
       }
       const F x3 = x1 - product * slope.inverse(), x2 = slope.square() - x1 - x3;
-      second[i] = {x2, y1 + slope * (x2 - x1)};
-      want[i] = plus(Point<F>{x1, y1}, second[i]);
-      choice[i] = static_cast<uint32_t>(i);
-      k.set(sums.get(), i, Point<F>{x1, y1}.data());
+      first[i] = {x1, y1}, second[i] = {x2, y1 + slope * (x2 - x1)};
     }
-    k.add_points(sums.get(), scratch.get(), blocks, second[0].data(), choice.data(), choice.data());
-    for (size_t i = 0; i < lanes; i++) {
-      Point<F> point;
-      k.get(sums.get(), i, point.data());
-      ASSERT_EQ(point, want[i]) << "lane " << i;
+    expect_additions(k, first, second);
+  }
+
+  // Additions of points whose representations lie next to 0 and next to p: the largest and least differences, and
+  // products of many of these.
+  template <class F>
+  void expect_sums_of_extremes(const PointSums<F>& k) {
+    const auto extreme = [&](unsigned high) {
+      Fp::Limbs raw{};
+      if (high & 1) raw = Fp::kModulus, raw[0] -= 3;
+      raw[0] += random_() % 3;
+      return Fp::from_raw(raw);
+    };
+    const auto point = [&](unsigned high) -> Point<F> {
+      if constexpr (std::is_same_v<F, Fp2>) {
+        return {F{extreme(high), extreme(high >> 1)}, F{extreme(high >> 2), extreme(high >> 3)}};
+      } else {
+        return {extreme(high), extreme(high >> 1)};
+      }
+    };
+    for (unsigned high = 0; high < 16; high++) {
+      std::vector<Point<F>> first(8 * k.width), second(first.size());
+      for (size_t i = 0; i < first.size(); i++) first[i] = point(high), second[i] = point(~high);
+      expect_additions(k, first, second);
     }
   }
 
-  template <class F>
-  using Point = std::array<F, 2>;  // x and y, both zero for infinity
   template <class F>
   static Point<F> plus(const Point<F>& a, const Point<F>& b) {
     if (b == Point<F>{}) return a;
@@ -349,6 +382,8 @@ TEST_P(Kernel, Sums) {
     expect_sums_with_small_products(k_.fp_sums);
     expect_sums_with_small_products(k_.fp2_sums);
   }
+  expect_sums_of_extremes(k_.fp_sums);
+  expect_sums_of_extremes(k_.fp2_sums);
 }
 
 std::vector<const Kernels*> with_the_emulated_one() {

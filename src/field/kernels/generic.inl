@@ -85,9 +85,9 @@ inline void fr_scaled_difference(Fr* out, const Fr* a, const Fr* b, const Fr& sc
       count, [=](size_t i, size_t n) { (factor * V::load(a + i, n).difference(V::load(b + i, n))).store(out + i, n); });
 }
 
+#include "field/kernels/residues.inl"
+// builds on the loose residues of the implementation, and on it:
 #include "field/kernels/points.inl"
-// builds on the residues of the implementation.
-
 #include "field/kernels/transform.inl"
 
 constexpr Kernels table(std::string_view name) {

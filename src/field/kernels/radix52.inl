@@ -25,12 +25,7 @@ constexpr bool kOctets = true;
 constexpr unsigned kRadixBits = 52;
 constexpr uint64_t kRadixMask = (uint64_t{1} << kRadixBits) - 1;
 
-// body(0), ..., body(N - 1) with the index known to the compiler, so that arrays of lanes become registers.
-template <size_t N, class Body>
-CUZK_INLINE inline void unrolled(Body body) {
-  [&]<size_t... I>(std::index_sequence<I...>) CUZK_INLINE { (body(std::integral_constant<size_t, I>{}), ...); }
-  (std::make_index_sequence<N>{});
-}
+#include "field/kernels/unrolled.inl"
 
 template <size_t kCount>
 struct Constant {

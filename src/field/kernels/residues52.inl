@@ -1,4 +1,4 @@
-// Residues of points.inl over the lanes of field/kernels/radix52.inl, which includes this text.
+// What residues.inl asks for, over the lanes of field/kernels/radix52.inl, which includes this text.
 //
 // A residue modulo p lies in [0, 2.5p) in limbs below 2^52, and two Montgomery forms meet: values are x 2^384 as in
 // memory, while a product divides by 2^416. Points need no conversion all the same. Of products of denominators d the
@@ -9,12 +9,8 @@
 // 2^48, as an inverse in the form of memory is v^-1 2^768, and 2^(384 + 432) is wanted.
 constexpr Fp kInverseScale = Fp::from_u64(uint64_t{1} << 48);
 
-// Products are called, not inlined: their operands are in memory in any case, and so the loops of points.inl stay in
-// the cache of decoded instructions.
-#define CUZK_CALLED __attribute__((noinline))
-
 struct Loose {
-  static constexpr size_t L = 8;
+  static constexpr size_t kLanes = 8, L = 8;
   static constexpr const uint64_t (&kP)[L] = Vector<Fp>::kModulus.limb;
 
   Lanes limb[L];
@@ -41,12 +37,14 @@ struct Loose {
     unrolled<L>([&](auto i) CUZK_INLINE { out.limb[i] = add(subtract(limb[i], o.limb[i]), broadcast(3 * kP[i])); });
     return out.carried();
   }
+  CUZK_INLINE Loose product_difference(const Loose& o) const { return difference(o); }
   CUZK_INLINE Loose limbwise_difference(const Loose& o) const {
     Loose out;
     unrolled<L>([&](auto i) CUZK_INLINE { out.limb[i] = subtract(limb[i], o.limb[i]); });
     return out;
   }
-  CUZK_INLINE Loose times_2_16() const {
+  // Times 2^16.
+  CUZK_INLINE Loose for_y() const {
     constexpr unsigned kBits = 16;
     const Lanes mask = broadcast(kRadixMask);
     Loose out;
@@ -80,6 +78,34 @@ struct Loose {
     out.add_p_below<2, 2>(add_where(low, before, broadcast(4 * kP[L - 1])));
     return out.carried();
   }
+
+  CUZK_INLINE Loose minus(const Loose& o) const {
+    Loose out;
+    unrolled<L>([&](auto i) CUZK_INLINE { out.limb[i] = add(subtract(limb[i], o.limb[i]), broadcast(kP[i])); });
+    return out.settled();
+  }
+  CUZK_INLINE Loose minus(const Loose& o, const Loose& q) const {
+    return limbwise_difference(o).limbwise_difference(q).settled_far_below();
+  }
+  // p - this where the bit is set.
+  CUZK_INLINE Loose negated(unsigned bits) const {
+    const Mask mask = mask_of(static_cast<uint8_t>(bits));
+    Loose out;
+    unrolled<L>([&](auto i) CUZK_INLINE { out.limb[i] = select(mask, subtract(broadcast(kP[i]), limb[i]), limb[i]); });
+    return out;
+  }
+  CUZK_INLINE static Loose select_bits(unsigned bits, const Loose& set, const Loose& clear) {
+    const Mask mask = mask_of(static_cast<uint8_t>(bits));
+    Loose out;
+    unrolled<L>([&](auto i) CUZK_INLINE { out.limb[i] = select(mask, set.limb[i], clear.limb[i]); });
+    return out;
+  }
+  // A multiple k p with k < 6 times -p^-1 modulo 2^52 is 2^52 - k.
+  CUZK_INLINE unsigned maybe_zero_difference() const {
+    const Lanes k = madd_low(zeros(), limb[0], broadcast(Vector<Fp>::kInverse));
+    return bits_of(is_negative(subtract(broadcast(kRadixMask - 6), k)));
+  }
+  CUZK_INLINE unsigned maybe_zero() const { return bits_of(is_zero(limb[1])); }
 
   CUZK_INLINE static Loose gather(const uint64_t* const* from) {
     Lanes words[6];
@@ -118,6 +144,9 @@ struct Loose {
       if (shift + kRadixBits > 64 && i + 1 < 6) value |= from[i + 1] << (64 - shift);
       to[8 * l] = value & kRadixMask;
     }
+  }
+  static void copy(Loose& to, size_t to_lane, const Loose& from, size_t lane) {
+    for (size_t l = 0; l < L; l++) to.word(to_lane)[8 * l] = from.word(lane)[8 * l];
   }
 };
 
@@ -158,8 +187,9 @@ struct LooseProduct {
     unrolled<2 * L>([&](auto i) CUZK_INLINE { out.limb[i] = subtract(limb[i], o.limb[i]); });
     return out;
   }
-  // Plus p 2^404, which is more than 2^23 p^2 and 2^-12 p once reduced.
-  CUZK_INLINE LooseProduct plus_p_2_404() const {
+  // Plus p 2^404, which is more than 2^23 p^2 and 2^-12 p once reduced. A difference falls below zero by 2^19 p^2 at
+  // most, where one factor is for_y() and the other a difference().
+  CUZK_INLINE LooseProduct raised() const {
     constexpr size_t kLimb = 404 / kRadixBits, kShift = 404 % kRadixBits;
     LooseProduct out = *this;
     unrolled<L + 1>([&](auto i) CUZK_INLINE {
@@ -196,174 +226,3 @@ CUZK_INLINE inline void reduce(LooseProduct (&t)[2], Loose (&out)[2]) {
     out[k] = high.carried();
   });
 }
-
-// What does not depend on how the two parts are multiplied.
-template <class Derived>
-struct TwoParts {
-  Loose part[2];
-
-  template <class Operation>
-  CUZK_INLINE static Derived each(Operation operation) {
-    Derived out;
-    unrolled<2>([&](auto k) CUZK_INLINE { out.part[k] = operation(k); });
-    return out;
-  }
-  CUZK_INLINE Derived difference(const Derived& o) const {
-    return each([&](auto k) CUZK_INLINE { return part[k].difference(o.part[k]); });
-  }
-  // This less o, for a product less a residue.
-  CUZK_INLINE Derived minus(const Derived& o) const {
-    return each([&](auto k) CUZK_INLINE {
-      Loose out;
-      unrolled<Loose::L>([&](auto i) CUZK_INLINE {
-        out.limb[i] = add(subtract(part[k].limb[i], o.part[k].limb[i]), broadcast(Loose::kP[i]));
-      });
-      return out.settled();
-    });
-  }
-  // This less o and q, for a product less two residues.
-  CUZK_INLINE Derived minus(const Derived& o, const Derived& q) const {
-    return each([&](auto k) CUZK_INLINE {
-      return part[k].limbwise_difference(o.part[k]).limbwise_difference(q.part[k]).settled_far_below();
-    });
-  }
-  CUZK_INLINE Derived for_y() const {
-    return each([&](auto k) CUZK_INLINE { return part[k].times_2_16(); });
-  }
-};
-
-template <class F>
-struct Residues;
-
-// Sixteen elements, eight in each part.
-template <>
-struct Residues<Fp> : TwoParts<Residues<Fp>> {
-  static constexpr size_t kWidth = 16;
-
-  CUZK_INLINE static Residues gather(const Fp* const* from) {
-    const uint64_t* words[kWidth];
-    for (size_t i = 0; i < kWidth; i++) words[i] = reinterpret_cast<const uint64_t*>(from[i]);
-    return each([&](auto k) CUZK_INLINE { return Loose::gather(words + 8 * k); });
-  }
-  void get(size_t lane, Fp& to) const { part[lane / 8].get(lane % 8, reinterpret_cast<uint64_t*>(&to)); }
-  void set(size_t lane, const Fp& from) { part[lane / 8].set(lane % 8, reinterpret_cast<const uint64_t*>(&from)); }
-  static void copy(Residues& to, size_t to_lane, const Residues& from, size_t lane) {
-    Loose::Word* const target = to.part[to_lane / 8].word(to_lane % 8);
-    const Loose::Word* const source = from.part[lane / 8].word(lane % 8);
-    for (size_t l = 0; l < Loose::L; l++) target[8 * l] = source[8 * l];
-  }
-  CUZK_CALLED Residues operator*(const Residues& o) const {
-    LooseProduct t[2];
-    unrolled<2>([&](auto k) CUZK_INLINE { t[k] = LooseProduct::of(part[k], o.part[k]); });
-    Residues out;
-    reduce(t, out.part);
-    return out;
-  }
-  CUZK_CALLED Residues square() const {
-    LooseProduct t[2];
-    unrolled<2>([&](auto k) CUZK_INLINE { t[k] = LooseProduct::of_square(part[k]); });
-    Residues out;
-    reduce(t, out.part);
-    return out;
-  }
-  // p - this where the bit is set; for difference() alone.
-  CUZK_INLINE Residues negated(unsigned bits) const {
-    return each([&](auto k) CUZK_INLINE {
-      const Mask mask = mask_of(static_cast<uint8_t>(bits >> 8 * k));
-      Loose out;
-      unrolled<Loose::L>([&](auto i) CUZK_INLINE {
-        out.limb[i] = select(mask, subtract(broadcast(Loose::kP[i]), part[k].limb[i]), part[k].limb[i]);
-      });
-      return out;
-    });
-  }
-  CUZK_INLINE static Residues select_bits(unsigned bits, const Residues& set, const Residues& clear) {
-    return each([&](auto k) CUZK_INLINE {
-      const Mask mask = mask_of(static_cast<uint8_t>(bits >> 8 * k));
-      Loose out;
-      unrolled<Loose::L>([&](auto i)
-                             CUZK_INLINE { out.limb[i] = select(mask, set.part[k].limb[i], clear.part[k].limb[i]); });
-      return out;
-    });
-  }
-  // A bit for every lane where this may be zero, of a difference(), and where it is zero for certain.
-  CUZK_INLINE unsigned maybe_zero_difference() const {
-    return may_be_multiple(part[0]) | static_cast<unsigned>(may_be_multiple(part[1])) << 8;
-  }
-  CUZK_INLINE unsigned maybe_zero() const {
-    return bits_of(is_zero(part[0].limb[1])) | static_cast<unsigned>(bits_of(is_zero(part[1].limb[1]))) << 8;
-  }
-  // A multiple k p with k < 6 times -p^-1 modulo 2^52 is 2^52 - k.
-  CUZK_INLINE static uint8_t may_be_multiple(const Loose& value) {
-    const Lanes k = madd_low(zeros(), value.limb[0], broadcast(Vector<Fp>::kInverse));
-    return bits_of(is_negative(subtract(broadcast(kRadixMask - 6), k)));
-  }
-};
-
-// Eight elements, a coordinate in each part.
-template <>
-struct Residues<Fp2> : TwoParts<Residues<Fp2>> {
-  static constexpr size_t kWidth = 8;
-
-  CUZK_INLINE static Residues gather(const Fp2* const* from) {
-    const uint64_t* words[2][kWidth];
-    for (size_t i = 0; i < kWidth; i++) {
-      words[0][i] = reinterpret_cast<const uint64_t*>(from[i]);
-      words[1][i] = words[0][i] + 6;
-    }
-    return each([&](auto k) CUZK_INLINE { return Loose::gather(words[k]); });
-  }
-  void get(size_t lane, Fp2& to) const {
-    for (size_t k = 0; k < 2; k++) part[k].get(lane, reinterpret_cast<uint64_t*>(&to) + 6 * k);
-  }
-  void set(size_t lane, const Fp2& from) {
-    for (size_t k = 0; k < 2; k++) part[k].set(lane, reinterpret_cast<const uint64_t*>(&from) + 6 * k);
-  }
-  static void copy(Residues& to, size_t to_lane, const Residues& from, size_t lane) {
-    for (size_t k = 0; k < 2; k++) {
-      for (size_t l = 0; l < Loose::L; l++) to.part[k].word(to_lane)[8 * l] = from.part[k].word(lane)[8 * l];
-    }
-  }
-  // Karatsuba. Only the difference may fall below zero: by 2^19 p^2 where one factor is for_y() and the other a
-  // difference().
-  CUZK_CALLED Residues operator*(const Residues& o) const {
-    const LooseProduct a = LooseProduct::of(part[0], o.part[0]), b = LooseProduct::of(part[1], o.part[1]);
-    LooseProduct t[2] = {
-        a.minus(b).plus_p_2_404(),
-        LooseProduct::of(part[0].sum(part[1]), o.part[0].sum(o.part[1])).minus(a).minus(b),
-    };
-    Residues out;
-    reduce(t, out.part);
-    return out;
-  }
-  CUZK_CALLED Residues square() const {
-    LooseProduct t[2] = {LooseProduct::of(part[0].sum(part[1]), part[0].difference(part[1])),
-                         LooseProduct::of(part[0], part[1].sum(part[1]))};
-    Residues out;
-    reduce(t, out.part);
-    return out;
-  }
-  CUZK_INLINE Residues negated(unsigned bits) const {
-    const Mask mask = mask_of(static_cast<uint8_t>(bits));
-    return each([&](auto k) CUZK_INLINE {
-      Loose out;
-      unrolled<Loose::L>([&](auto i) CUZK_INLINE {
-        out.limb[i] = select(mask, subtract(broadcast(Loose::kP[i]), part[k].limb[i]), part[k].limb[i]);
-      });
-      return out;
-    });
-  }
-  CUZK_INLINE static Residues select_bits(unsigned bits, const Residues& set, const Residues& clear) {
-    const Mask mask = mask_of(static_cast<uint8_t>(bits));
-    return each([&](auto k) CUZK_INLINE {
-      Loose out;
-      unrolled<Loose::L>([&](auto i)
-                             CUZK_INLINE { out.limb[i] = select(mask, set.part[k].limb[i], clear.part[k].limb[i]); });
-      return out;
-    });
-  }
-  CUZK_INLINE unsigned maybe_zero_difference() const {
-    return Residues<Fp>::may_be_multiple(part[0]) & Residues<Fp>::may_be_multiple(part[1]);
-  }
-  CUZK_INLINE unsigned maybe_zero() const { return bits_of(is_zero(part[0].limb[1])); }
-};

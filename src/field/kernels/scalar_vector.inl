@@ -1,7 +1,5 @@
 // A vector of one element, for kernels that work on scalars. Included inside the namespace of an implementation, which
-// supplies multiply(x, y) and square_of(x).
-
-#define CUZK_INLINE __attribute__((always_inline))
+// supplies multiply(x, y) and square_of(x), and what residues64.inl asks for.
 
 template <class F>
 struct Vector {
@@ -15,7 +13,7 @@ struct Vector {
   Vector operator*(const Vector& o) const { return {multiply(value, o.value)}; }
   Vector square() const { return {square_of(value)}; }
 
-  // One element is not worth lazy reductions.
+  // Products of a single Fp2 are reduced at once; those of points are not (residues64.inl).
   using Wide = Vector;
   Vector sum(const Vector& o) const { return *this + o; }
   Vector difference(const Vector& o) const { return *this - o; }
@@ -82,36 +80,4 @@ struct RowFactor {
   Row times(const Row& row) const { return row.scaled(bases); }
 };
 
-// One element as well, canonical throughout.
-constexpr Fp kInverseScale = Fp::one();
-
-template <class F>
-struct Residues {
-  static constexpr size_t kWidth = 1;
-  Vector<F> value;
-
-  static Residues gather(const F* const* from) { return {Vector<F>::load(*from, 1)}; }
-  void get(size_t, F& to) const { value.store(&to, 1); }
-  void set(size_t, const F& from) { value = Vector<F>::load(&from, 1); }
-  static void copy(Residues& to, size_t, const Residues& from, size_t) { to = from; }
-  Residues difference(const Residues& o) const { return {value - o.value}; }
-  Residues negated(unsigned bits) const {
-    if (bits == 0) return *this;
-    const F zero{};
-    return {Vector<F>::load(&zero, 1) - value};
-  }
-  Residues operator*(const Residues& o) const { return {value * o.value}; }
-  Residues square() const { return {value.square()}; }
-  Residues minus(const Residues& o) const { return {value - o.value}; }
-  Residues minus(const Residues& o, const Residues& q) const { return {value - o.value - q.value}; }
-  Residues for_y() const { return *this; }
-  static Residues select_bits(unsigned bits, const Residues& set, const Residues& clear) {
-    return bits != 0 ? set : clear;
-  }
-  unsigned maybe_zero() const {
-    F element;
-    value.store(&element, 1);
-    return element.is_zero();
-  }
-  unsigned maybe_zero_difference() const { return maybe_zero(); }
-};
+#include "field/kernels/residues64.inl"
