@@ -62,6 +62,25 @@ struct PointSums {
   void (*copy)(void* to, size_t to_lane, const void* from, size_t from_lane);
 };
 
+// The permutation of Poseidon in its optimised form (src/hash/poseidon.h, which makes all of this), for kernels.
+struct FrPoseidon {
+  static constexpr unsigned kMaxWidth = 12, kFullRounds = 8;
+
+  unsigned width, partial_rounds;
+  const Fr* first_constants;  // added to the preimage
+  const Fr* constants;        // added after each S-box, in order of use: width times in full rounds, else once
+  // Factors, Kernels::fr_factor_words each, as Kernels::fr_factors_of makes them. Entry i times factor i * width + j
+  // goes to entry j.
+  const uint64_t *mds, *pre_sparse;
+  const uint64_t* sparse;  // 2 width - 1 a partial round: of entry 0 in order of entries, then of the others by entry 0
+
+  // A variable for each S-box's input, square, fourth power and output, and the digest; the first S-boxes take their
+  // inputs from the preimage, and that of the tag is known.
+  static constexpr size_t variables(unsigned width, unsigned partial_rounds) {
+    return 3 * (width - 1) + 4 * ((kFullRounds - 1) * width + partial_rounds) + 1;
+  }
+};
+
 struct Kernels {
   std::string_view name;
 
@@ -86,6 +105,13 @@ struct Kernels {
   // Each column from natural to reversed order, then rows times powers: the sums over r of row(r) w^(r reverse(q)) for
   // the root w that the factors are made for.
   void (*fr_interpolate)(const FrTile&);
+
+  // Any factors, one by one.
+  void (*fr_factors_of)(uint64_t* out, const Fr* values, size_t count);
+  // Hashes `count` preimages of width - 1 elements each; `tag` is the first entry after its first S-box. The circuit's
+  // variables go to variables[i] in its order, or are not kept where `variables` is null.
+  void (*fr_poseidon)(const FrPoseidon&, const Fr& tag, const Fr* const* preimages, Fr* const* variables, Fr* digests,
+                      size_t count);
 
   Binary<Fp> fp_mul, fp_add, fp_sub;
   Unary<Fp> fp_sqr;

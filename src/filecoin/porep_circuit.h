@@ -57,35 +57,35 @@ Bits<CS> sha_bits(CS& cs, const Num<CS>& x) {
   return gadgets::reverse_bit_numbering(gadgets::to_bits_le(cs, x));
 }
 
-// The tree's root committed to by all challenges, and how to climb it.
+// The trees that all challenges are in, with the roots that are committed to.
 template <class CS>
-struct Tree {
-  gadgets::NodeHash hash;
-  std::vector<unsigned> arities;
-  Num<CS> root;
-
-  void include(CS& cs, const Num<CS>& leaf, const PorepChallengeValues::Path* path) const {
-    std::span<const gadgets::PathLevel> levels;
-    if (path) levels = path->levels;
-    gadgets::prove_inclusion<CS>(cs, hash, arities, leaf, root, levels);
-  }
+struct Trees {
+  std::vector<unsigned> d_arities;
+  Num<CS> comm_d, comm_c, comm_r_last;
+  gadgets::PoseidonPaths<CS> c, r_last;
 };
 
 // Spec C.5. `values` is null where rows are recorded.
 template <class CS>
-void challenge(CS& cs, const PorepShape& shape, const Bits<CS>& replica_id, const Tree<CS>& comm_d,
-               const Tree<CS>& comm_c, const Tree<CS>& comm_r_last, const PorepChallengeValues* values) {
+void challenge(CS& cs, const PorepShape& shape, const Bits<CS>& replica_id, Trees<CS>& trees,
+               const PorepChallengeValues* values) {
   using gadgets::alloc_num;
   using gadgets::value_of;
+  using Levels = std::span<const gadgets::PathLevel>;
+  const auto levels = [&](const PorepChallengeValues::Path* path) { return path ? Levels(path->levels) : Levels(); };
+  const auto in_tree_c = [&](const std::vector<Num<CS>>& column, const PorepChallengeValues::Path* path) {
+    gadgets::prove_inclusion(cs, trees.c, column, trees.comm_c, levels(path));
+  };
   Num<CS> data_leaf = alloc_num(cs, value_of<CS>([&] { return values->comm_d.leaf; }));
-  comm_d.include(cs, data_leaf, values ? &values->comm_d : nullptr);
+  gadgets::prove_inclusion<CS>(cs, gadgets::NodeHash::kSha256, trees.d_arities, data_leaf, trees.comm_d,
+                               levels(values ? &values->comm_d : nullptr));
 
   std::vector<std::vector<Num<CS>>> columns(kDrgDegree + kExpanderDegree);
   for (size_t i = 0; i < columns.size(); i++) {
     for (size_t layer = 0; layer < shape.layers; layer++) {
       columns[i].push_back(alloc_num(cs, value_of<CS>([&] { return values->parents[i].column[layer]; })));
     }
-    comm_c.include(cs, gadgets::poseidon(cs, columns[i]), values ? &values->parents[i].path : nullptr);
+    in_tree_c(columns[i], values ? &values->parents[i].path : nullptr);
   }
 
   Bits<CS> node(64);
@@ -103,8 +103,9 @@ void challenge(CS& cs, const PorepShape& shape, const Bits<CS>& replica_id, cons
   }
 
   Num<CS> encoded = gadgets::sum(cs, labels.back(), data_leaf);
-  comm_r_last.include(cs, encoded, values ? &values->comm_r_last : nullptr);
-  comm_c.include(cs, gadgets::poseidon(cs, labels), values ? &values->c_x : nullptr);
+  gadgets::prove_inclusion(cs, trees.r_last, {encoded}, trees.comm_r_last,
+                           levels(values ? &values->comm_r_last : nullptr));
+  in_tree_c(labels, values ? &values->c_x : nullptr);
 }
 
 // Spec C.4. `challenges` is the number in this circuit: the shape's for a partition, fewer to look at a part of it.
@@ -123,14 +124,15 @@ void partition(CS& cs, const PorepShape& shape, unsigned challenges, const Porep
   Num<CS> comm_c = alloc_num(cs, value_of<CS>([&] { return values->comm_c; }));
   gadgets::enforce_equal(cs, comm_r, gadgets::poseidon<CS>(cs, {comm_c, comm_r_last}));
 
-  using gadgets::NodeHash;
   const std::vector<unsigned> arities = path_arities(shape);
-  const Tree<CS> tree_d{NodeHash::kSha256, std::vector<unsigned>(shape.log2_nodes(), 2), comm_d};
-  const Tree<CS> tree_c{NodeHash::kPoseidon, arities, comm_c};
-  const Tree<CS> tree_r{NodeHash::kPoseidon, arities, comm_r_last};
+  Trees<CS> trees{
+      std::vector<unsigned>(shape.log2_nodes(), 2), comm_d, comm_c, comm_r_last, gadgets::PoseidonPaths<CS>(arities),
+      gadgets::PoseidonPaths<CS>(arities)};
   for (unsigned i = 0; i < challenges; i++) {
-    challenge(cs, shape, replica_id_bits, tree_d, tree_c, tree_r, values ? &values->challenges[i] : nullptr);
+    challenge(cs, shape, replica_id_bits, trees, values ? &values->challenges[i] : nullptr);
   }
+  trees.c.flush(cs);
+  trees.r_last.flush(cs);
 }
 
 }  // namespace porep_circuit

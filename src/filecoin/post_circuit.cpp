@@ -1,6 +1,7 @@
 #include "filecoin/post_circuit.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "r1cs/bitmap.h"
 
@@ -40,8 +41,9 @@ std::string post_circuit_id(const PostShape& shape) {
 r1cs::Circuit compile_post(const PostShape& shape) {
   const std::vector<unsigned> arities = path_arities(shape.sector);
   r1cs::Recorder recorder;
+  post_circuit::Hashes<r1cs::Recorder> hashes(arities);
   for (unsigned i = 0; i < shape.sectors; i++)
-    post_circuit::sector<r1cs::Recorder>(recorder, arities, shape.challenges, nullptr);
+    post_circuit::sector<r1cs::Recorder>(recorder, arities, hashes, shape.challenges, nullptr);
   return std::move(recorder).finish(post_circuit_id(shape));
 }
 
@@ -51,53 +53,59 @@ Status assign_post(const r1cs::Circuit& circuit, const PostShape& shape, std::sp
   if (sectors.empty() || sectors.size() > most) {
     return fail(Code::kInvalidInput, "{} sectors in a partition that holds 1 to {}", sectors.size(), most);
   }
-  PostShape single = shape;
-  single.sectors = 1;
-  const r1cs::Circuit piece = compile_post(single);
-  const size_t inputs = piece.num_inputs - 1, fields = r1cs::count_bits(piece.aux_is_field);
-  if (to.inputs.size() != 1 + shape.sectors * inputs || to.fields.size() != shape.sectors * fields ||
-      circuit.num_aux != shape.sectors * size_t{piece.num_aux}) {
-    return fail(Code::kInternal, "{} sectors of {} variables and {} inputs, but the circuit has {} and {}",
-                shape.sectors, piece.num_aux, inputs, circuit.num_aux, to.inputs.size());
+  const size_t aux = circuit.num_aux / shape.sectors, inputs = (to.inputs.size() - 1) / shape.sectors,
+               fields = to.fields.size() / shape.sectors;  // of one of the circuit's sectors
+  if (circuit.num_aux != shape.sectors * aux || to.inputs.size() != 1 + shape.sectors * inputs ||
+      to.fields.size() != shape.sectors * fields) {
+    return fail(Code::kInternal, "a circuit of {} variables and {} inputs is not one of {} sectors", circuit.num_aux,
+                to.inputs.size(), shape.sectors);
   }
   const std::vector<unsigned> arities = path_arities(shape.sector);
-  // All but the bits of a sector go where they belong; its bits share words with those of its neighbours.
-  auto assign_sector = [&](size_t i, std::span<uint64_t> bits) -> Status {
-    const PostSectorProof& proof = sectors[shape.unrolled() ? 0 : i];
-    auto values = sector_values(proof, arities, shape.unrolled() ? i * shape.challenges : 0, shape.challenges);
-    if (!values)
-      return tl::unexpected<Error>(std::move(values).error().within(fmt::format("sector {}", proof.sector_id)));
-    r1cs::Assigner assigner(piece,
-                            {to.inputs.subspan(i * inputs, 1 + inputs), bits, to.fields.subspan(i * fields, fields)});
-    post_circuit::sector(assigner, arities, shape.challenges, &*values);
-    return assigner.finish();
-  };
-
+  const size_t distinct = shape.unrolled() ? shape.sectors : sectors.size();
+  const size_t group = std::lcm(8, shape.challenges) / shape.challenges;  // their paths fill lanes
   struct Made {
     Status status;
     std::vector<uint64_t> bits;
   };
-  const size_t distinct = shape.unrolled() ? shape.sectors : sectors.size();
-  std::vector<Made> batch(std::min(distinct, pool.threads()));
-  auto put_bits = [&](size_t i, const Made& made) {
-    r1cs::or_bits(to.bits, i * piece.num_aux, made.bits, 0, piece.num_aux);
+  // All but the bits of a group go where they belong; its bits share words with those of its neighbours.
+  auto assign_group = [&](size_t first, Made& made) -> Status {
+    const size_t count = std::min(group, distinct - first);
+    std::vector<PostSectorValues> group_values;
+    for (size_t i = first; i < first + count; i++) {
+      const PostSectorProof& proof = sectors[shape.unrolled() ? 0 : i];
+      auto values = sector_values(proof, arities, shape.unrolled() ? i * shape.challenges : 0, shape.challenges);
+      if (!values) {
+        return tl::unexpected<Error>(std::move(values).error().within(fmt::format("sector {}", proof.sector_id)));
+      }
+      group_values.push_back(*std::move(values));
+    }
+    made.bits = r1cs::make_bitmap(count * aux);
+    r1cs::Assigner assigner(count * aux, {to.inputs.subspan(first * inputs, 1 + count * inputs), made.bits,
+                                          to.fields.subspan(first * fields, count * fields)});
+    post_circuit::Hashes<r1cs::Assigner> hashes(arities);
+    for (const PostSectorValues& values : group_values) {
+      post_circuit::sector(assigner, arities, hashes, shape.challenges, &values);
+    }
+    hashes.flush(assigner);
+    return assigner.finish();
   };
-  for (size_t begin = 0; begin < distinct; begin += batch.size()) {
-    const size_t count = std::min(batch.size(), distinct - begin);
-    pool.for_each(count, [&](size_t i) {
-      batch[i].bits = r1cs::make_bitmap(piece.num_aux);
-      batch[i].status = assign_sector(begin + i, batch[i].bits);
-    });
+
+  const size_t groups = (distinct + group - 1) / group;
+  std::vector<Made> batch(std::min(groups, pool.threads()));
+  for (size_t begin = 0; begin < groups; begin += batch.size()) {
+    const size_t count = std::min(batch.size(), groups - begin);
+    pool.for_each(count, [&](size_t i) { batch[i].status = assign_group((begin + i) * group, batch[i]); });
     for (size_t i = 0; i < count; i++) {
       CUZK_TRY(batch[i].status);
-      put_bits(begin + i, batch[i]);
+      const size_t first = (begin + i) * group;
+      r1cs::or_bits(to.bits, first * aux, batch[i].bits, 0, std::min(group, distinct - first) * aux);
     }
   }
   const size_t last = distinct - 1;
   for (size_t i = distinct; i < shape.sectors; i++) {
     std::ranges::copy(to.inputs.subspan(1 + last * inputs, inputs), to.inputs.begin() + 1 + i * inputs);
     std::ranges::copy(to.fields.subspan(last * fields, fields), to.fields.begin() + i * fields);
-    put_bits(i, batch[last % batch.size()]);
+    r1cs::or_bits(to.bits, i * aux, batch[(groups - 1) % batch.size()].bits, last % group * aux, aux);
   }
   return {};
 }

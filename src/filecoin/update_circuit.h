@@ -108,26 +108,27 @@ struct Partition {
 
 // Spec E.7. `index` is the challenge's L bits, least significant first; `values` is null where rows are recorded.
 template <class CS>
-void challenge(CS& cs, const UpdateShape& shape, const Partition<CS>& shared, const Bits<CS>& index,
-               const UpdateValues::Challenge* values) {
+void challenge(CS& cs, const UpdateShape& shape, const Partition<CS>& shared, gadgets::PoseidonPaths<CS>& replica_paths,
+               const Bits<CS>& index, const UpdateValues::Challenge* values) {
   const std::span<const gadgets::Bit<CS>> bits = index;
   Num<CS> rho = digest(cs, shared.phi, high_bits(cs, shape, index, shared.h_bits));
   Num<CS> leaf_r_old = alloc_num(cs, value_of<CS>([&] { return values->r_old.leaf; }));
   Num<CS> leaf_d_new = alloc_num(cs, value_of<CS>([&] { return values->d_new.leaf; }));
   Num<CS> leaf_r_new = gadgets::sum(cs, leaf_r_old, gadgets::mul(cs, leaf_d_new, rho));
 
-  auto include = [&](NodeHash hash, const std::vector<unsigned>& arities, const Num<CS>& leaf, const PathValues* path,
-                     const Num<CS>& root) {
-    const std::vector<Num<CS>> siblings = alloc_siblings(cs, arities, path);
-    gadgets::enforce_equal(cs, gadgets::path_root_given<CS>(cs, hash, arities, leaf, bits, siblings), root);
-  };
   const std::vector<unsigned> arities = path_arities(shape.nodes, shape.tree);
-  include(NodeHash::kPoseidon, arities, leaf_r_old, values ? &values->r_old : nullptr, shared.root_r_old);
-  include(NodeHash::kPoseidon, arities, leaf_r_new, values ? &values->r_new : nullptr, shared.root_r_new);
+  auto in_replica = [&](const Num<CS>& leaf, const PathValues* path, const Num<CS>& root) {
+    const std::vector<Num<CS>> siblings = alloc_siblings(cs, arities, path);
+    gadgets::enforce_equal(cs, replica_paths.root_given(cs, {leaf}, index, siblings), root);
+  };
+  in_replica(leaf_r_old, values ? &values->r_old : nullptr, shared.root_r_old);
+  in_replica(leaf_r_new, values ? &values->r_new : nullptr, shared.root_r_new);
 
   Num<CS> apex_leaf = gadgets::select<CS>(cs, shared.apex_leaves, bits.subspan(shape.apex_height(), shape.apex_bits()));
-  include(NodeHash::kSha256, std::vector<unsigned>(shape.apex_height(), 2), leaf_d_new,
-          values ? &values->d_new : nullptr, apex_leaf);
+  const std::vector<unsigned> binary(shape.apex_height(), 2);
+  const std::vector<Num<CS>> siblings = alloc_siblings(cs, binary, values ? &values->d_new : nullptr);
+  gadgets::enforce_equal(cs, gadgets::path_root_given<CS>(cs, NodeHash::kSha256, binary, leaf_d_new, bits, siblings),
+                         apex_leaf);
 }
 
 // Spec E.4.
@@ -172,10 +173,12 @@ void partition(CS& cs, const UpdateShape& shape, const UpdateValues* values) {
   gadgets::enforce_equal(cs, root, comm_d_new);
 
   std::vector<Bits<CS>> challenges = challenge_bits(cs, shape, partition, comm_r_new);
+  gadgets::PoseidonPaths<CS> replica_paths(path_arities(shape.nodes, shape.tree));
   for (size_t i = 0; i < challenges.size(); i++) {
     challenges[i].insert(challenges[i].end(), partition_bits.begin(), partition_bits.end());
-    challenge(cs, shape, shared, challenges[i], values ? &values->challenges[i] : nullptr);
+    challenge(cs, shape, shared, replica_paths, challenges[i], values ? &values->challenges[i] : nullptr);
   }
+  replica_paths.flush(cs);
 }
 
 }  // namespace update_circuit

@@ -53,14 +53,17 @@ class Linear {
   typename CS::Value value_{};
 };
 
-template <class CS>
-class PoseidonState {
+// The rows of one hash. Their variables' values come from hash::Poseidon, in the same order.
+class PoseidonRows {
+  using CS = r1cs::Recorder;
+
  public:
-  PoseidonState(CS& cs, std::span<const Num<CS>> preimage, const Fr& tag)
+  PoseidonRows(CS& cs, std::span<const Num<CS>> preimage, const Fr& tag)
       : cs_(cs), c_(hash::poseidon_constants(static_cast<unsigned>(preimage.size()))), entries_(c_.width) {
     // First round: the tag folds to a constant, the preimage enters with its round constants added.
     const std::vector<Fr>& k = c_.compressed_round_constants;
-    entries_[0].linear.add_constant(fifth_power(tag + k[0]) + k[c_.width]);
+    const Fr first = tag + k[0];
+    entries_[0].linear.add_constant(first.square().square() * first + k[c_.width]);
     for (unsigned i = 1; i < c_.width; i++) entries_[i] = allocated(sbox_rows(preimage[i - 1], k[i], k[c_.width + i]));
     next_constant_ = 2 * c_.width;
   }
@@ -92,7 +95,6 @@ class PoseidonState {
     Linear<CS> linear;
   };
 
-  static Fr fifth_power(const Fr& x) { return x.square().square() * x; }
   static Entry allocated(const Num<CS>& num) {
     Entry entry;
     entry.is_allocated = true;
@@ -108,15 +110,14 @@ class PoseidonState {
       add(combination, x);
       add_one(combination, pre);
     };
-    typename CS::Value shifted = value_of<CS>([&] { return x.value + pre; });
-    Num<CS> square = alloc_num(cs_, shifted * shifted);
+    Num<CS> square = alloc_num(cs_, {});
     cs_.enforce([&](auto& row) {
       operand(row.a);
       operand(row.b);
       add(row.c, square);
     });
     Num<CS> fourth = mul(cs_, square, square);
-    Num<CS> fifth = alloc_num(cs_, value_of<CS>([&] { return shifted * fourth.value + post; }));
+    Num<CS> fifth = alloc_num(cs_, {});
     cs_.enforce([&](auto& row) {
       operand(row.a);
       add(row.b, fourth);
@@ -158,15 +159,23 @@ class PoseidonState {
 // Digest of 2, 4, 8 or 11 numbers under a domain tag.
 template <class CS>
 Num<CS> poseidon(CS& cs, const std::vector<Num<CS>>& preimage, const Fr& tag) {
-  std::string name = "poseidon";
   if constexpr (CS::kRecords) {
     Bytes tag_bytes(Fr::kBytes);
-    tag.to_bytes_le(std::span<uint8_t, Fr::kBytes>(tag_bytes));
-    name += fmt::format("-{}-{}", preimage.size(), to_hex(tag_bytes));  // the tag is part of the rows
+    tag.to_bytes_le(std::span<uint8_t, Fr::kBytes>(tag_bytes));  // the tag is part of the rows
+    return cs.region(
+        fmt::format("poseidon-{}-{}", preimage.size(), to_hex(tag_bytes)),
+        [&](CS& inner, const std::vector<Num<CS>>& inputs) { return PoseidonRows(inner, inputs, tag).run(); },
+        preimage);
+  } else {
+    std::array<Fr, hash::kPoseidonMaxWidth> values;
+    for (size_t i = 0; i < preimage.size(); i++) values[i] = preimage[i].value;
+    const hash::Poseidon& hasher = hash::poseidon_hasher(static_cast<unsigned>(preimage.size()));
+    const Fr* const start = values.data();
+    Fr* const variables = cs.alloc_fields(hasher.variables()).data();
+    Num<CS> digest;
+    hasher.hash(tag, {&start, 1}, {&variables, 1}, {&digest.value, 1});
+    return digest;
   }
-  return cs.region(
-      name, [&](CS& inner, const std::vector<Num<CS>>& inputs) { return PoseidonState<CS>(inner, inputs, tag).run(); },
-      preimage);
 }
 
 // With the tag of Merkle nodes, columns and comm_r.

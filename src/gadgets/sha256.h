@@ -10,32 +10,32 @@ namespace cuzk::gadgets {
 template <class CS>
 using Sha256Words = std::array<Word<CS>, 8>;
 
-// A sum of words that is only made when it is needed.
+// A sum of up to eight words that is only made when it is needed.
 template <class CS>
 class Deferred {
  public:
-  Deferred(const Word<CS>& ready) : words_{ready} {}
-  explicit Deferred(std::vector<Word<CS>> words) : words_(std::move(words)) {}
+  Deferred(std::initializer_list<Word<CS>> words) : count_(words.size()) { std::ranges::copy(words, words_.begin()); }
 
   Word<CS> get(CS& cs, MultiEq<CS>& equations) const {
-    return words_.size() == 1 ? words_[0] : add_many<CS>(cs, equations, words_);
+    return count_ == 1 ? words_[0] : add_many<CS>(cs, equations, std::span(words_).first(count_));
   }
   // This sum and one more word.
-  Word<CS> plus(CS& cs, MultiEq<CS>& equations, const Word<CS>& word) const {
-    std::vector<Word<CS>> words = words_;
-    words.push_back(word);
-    return add_many<CS>(cs, equations, words);
+  Deferred plus(const Word<CS>& word) const {
+    Deferred out = *this;
+    out.words_[out.count_++] = word;
+    return out;
   }
 
  private:
-  std::vector<Word<CS>> words_;
+  std::array<Word<CS>, 8> words_;
+  size_t count_;
 };
 
 // One compression over 512 bits in the order of the byte stream, most significant bit of each byte first.
 template <class CS>
 Sha256Words<CS> sha256_compress(CS& cs, const Sha256Words<CS>& state, std::span<const Bit<CS>, 512> block) {
   std::array<Word<CS>, 64> w;
-  for (size_t i = 0; i < 512; i++) w[i / 32].set(31 - i % 32, block[i]);
+  for (size_t i = 0; i < 16; i++) w[i] = word_of<CS>(block.subspan(32 * i, 32));
 
   MultiEq<CS> equations(cs);
   auto sum = [&](std::initializer_list<Word<CS>> words) {
@@ -51,34 +51,30 @@ Sha256Words<CS> sha256_compress(CS& cs, const Sha256Words<CS>& state, std::span<
     w[i] = sum({w[i - 16], s0, w[i - 7], s1});
   }
 
-  Deferred<CS> a = state[0], e = state[4];
+  Deferred<CS> a = {state[0]}, e = {state[4]};
   Word<CS> b = state[1], c = state[2], d = state[3], f = state[5], g = state[6], h = state[7];
   for (size_t i = 0; i < 64; i++) {
     Word<CS> new_e = e.get(cs, equations);
     Word<CS> s1 = xor3(rotr(new_e, 6), rotr(new_e, 11), rotr(new_e, 25));
     Word<CS> choice = word_choose(cs, new_e, f, g);
-    std::vector<Word<CS>> t1 = {h, s1, choice, constant_word<CS>(hash::kSha256Round[i]), w[i]};
+    const Deferred<CS> t1 = {h, s1, choice, constant_word<CS>(hash::kSha256Round[i]), w[i]};
 
     Word<CS> new_a = a.get(cs, equations);
     Word<CS> s0 = xor3(rotr(new_a, 2), rotr(new_a, 13), rotr(new_a, 22));
     Word<CS> majority = word_majority(cs, new_a, b, c);
 
     h = g, g = f, f = new_e;
-    std::vector<Word<CS>> with_d = t1;
-    with_d.push_back(d);
-    e = Deferred<CS>(std::move(with_d));
+    e = t1.plus(d);
     d = c, c = b, b = new_a;
-    t1.push_back(s0);
-    t1.push_back(majority);
-    a = Deferred<CS>(std::move(t1));
+    a = t1.plus(s0).plus(majority);
   }
 
   Sha256Words<CS> out;
-  out[0] = a.plus(cs, equations, state[0]);
+  out[0] = a.plus(state[0]).get(cs, equations);
   out[1] = sum({state[1], b});
   out[2] = sum({state[2], c});
   out[3] = sum({state[3], d});
-  out[4] = e.plus(cs, equations, state[4]);
+  out[4] = e.plus(state[4]).get(cs, equations);
   out[5] = sum({state[5], f});
   out[6] = sum({state[6], g});
   out[7] = sum({state[7], h});

@@ -127,6 +127,11 @@ void given_path_case(Bench<CS>& b, const Json& params) {
   Num<CS> leaf = b.num();
   std::vector<Num<CS>> others = b.nums(siblings);
   Num<CS> root = b.num();
+  if (hash_of(params) == NodeHash::kPoseidon) {
+    PoseidonPaths<CS> paths(arities);
+    enforce_equal(b.cs, paths.root_given(b.cs, {leaf}, index, others), root);
+    return paths.flush(b.cs);
+  }
   enforce_equal(b.cs, path_root_given<CS>(b.cs, hash_of(params), arities, leaf, index, others), root);
 }
 
@@ -150,8 +155,10 @@ void path_case(Bench<CS>& b, const Json& gadget, bool is_public) {
   Num<CS> leaf = b.num();
   if (!is_public) {
     Num<CS> root = b.num();
-    prove_inclusion<CS>(b.cs, hash, arities, leaf, root, levels);
-    return;
+    if (hash == NodeHash::kSha256) return prove_inclusion<CS>(b.cs, hash, arities, leaf, root, levels);
+    PoseidonPaths<CS> paths(arities);
+    prove_inclusion<CS>(b.cs, paths, {leaf}, root, levels);
+    return paths.flush(b.cs);
   }
   // No Filecoin circuit has a public root of its own: here it is allocated after the path.
   Bits<CS> index;

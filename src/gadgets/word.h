@@ -43,7 +43,11 @@ void visit_signals(Word<CS>& word, const r1cs::SignalVisitor& visit) {
 template <class CS>
 Word<CS> constant_word(uint32_t value) {
   Word<CS> word;
-  for (size_t i = 0; i < 32; i++) word.set(i, Bit<CS>::constant(value >> i & 1));
+  if constexpr (CS::kRecords) {
+    for (size_t i = 0; i < 32; i++) word.set(i, Bit<CS>::constant(value >> i & 1));
+  } else {
+    word.value = value;  // and all is constant, as in any new word
+  }
   return word;
 }
 
@@ -60,22 +64,62 @@ Word<CS> rotr(const Word<CS>& word, unsigned n) {
 }
 template <class CS>
 Word<CS> shr(const Word<CS>& word, unsigned n) {
-  Word<CS> out = rotr(word, n);
-  for (size_t i = 32 - n; i < 32; i++) out.set(i, Bit<CS>::constant(false));
+  if constexpr (CS::kRecords) {
+    Word<CS> out = rotr(word, n);
+    for (size_t i = 32 - n; i < 32; i++) out.set(i, Bit<CS>::constant(false));
+    return out;
+  } else {
+    return {word.value >> n, word.constant >> n | ~(~0u >> n), word.negated >> n};
+  }
+}
+// The word of 32 bits, most significant first.
+template <class CS>
+Word<CS> word_of(std::span<const Bit<CS>> bits) {
+  Word<CS> out;
+  if constexpr (CS::kRecords) {
+    for (size_t i = 0; i < 32; i++) out.set(31 - i, bits[i]);
+  } else {
+    for (const Bit<CS>& bit : bits) {
+      out.value = out.value << 1 | static_cast<uint32_t>(bit.value);
+      out.constant = out.constant << 1 | static_cast<uint32_t>(bit.is_constant());
+      out.negated = out.negated << 1 | static_cast<uint32_t>(bit.kind == BitKind::kNot);
+    }
+  }
+  return out;
+}
+
+// The bits of value where the mask is set, side by side; the mask has few runs of ones, and a zero.
+constexpr uint32_t gathered(uint32_t value, uint32_t mask) {
+  uint32_t out = 0;
+  for (int at = 0; mask != 0;) {
+    const int first = std::countr_zero(mask), run = std::countr_one(mask >> first);
+    const uint32_t ones = (1u << run) - 1;
+    out |= (value >> first & ones) << at;
+    at += run;
+    mask &= ~(ones << first);
+  }
   return out;
 }
 
 template <class CS>
 Word<CS> word_xor(CS& cs, const Word<CS>& x, const Word<CS>& y) {
-  if constexpr (!CS::kRecords) {
-    if (x.plain() && y.plain()) {
-      Word<CS> out{x.value ^ y.value, 0, 0};
-      cs.alloc_bits(out.value, 32);
-      return out;
+  Word<CS> out;
+  if constexpr (CS::kRecords) {
+    for (size_t i = 0; i < 32; i++) out.set(i, bit_xor(cs, x[i], y[i]));
+  } else {
+    // As bit_xor: a constant makes no variable, but negates the other bit where it is one.
+    const uint32_t fresh = ~(x.constant | y.constant);
+    const uint32_t negations = x.negated ^ y.negated ^ (x.constant & x.value) ^ (y.constant & y.value);
+    out.value = x.value ^ y.value;
+    out.constant = x.constant & y.constant;
+    out.negated = negations & ~out.constant;
+    const uint32_t made = out.value ^ out.negated;
+    if (fresh == ~0u) {
+      cs.alloc_bits(made, 32);
+    } else {
+      cs.alloc_bits(gathered(made, fresh), static_cast<unsigned>(std::popcount(fresh)));
     }
   }
-  Word<CS> out;
-  for (size_t i = 0; i < 32; i++) out.set(i, bit_xor(cs, x[i], y[i]));
   return out;
 }
 

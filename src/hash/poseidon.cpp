@@ -186,62 +186,28 @@ PoseidonConstants make_constants(unsigned arity) {
   return out;
 }
 
-Fr fifth_power(const Fr& x) { return x.square().square() * x; }
-
-// A sum of products low + 2^256 high that is reduced once, which saves near half of a matrix row.
-class ProductSum {
- public:
-  void add(const Fr& a, const Fr& b) {
-    uint64_t product[8] = {};
-    for (size_t i = 0; i < 4; i++) {
-      uint64_t carry = 0;
-      for (size_t j = 0; j < 4; j++)
-        product[i + j] = limbs::multiply_add(a.raw()[j], b.raw()[i], product[i + j], carry);
-      product[i + 4] = carry;
+// make(arity), once for each arity and each type of `make`.
+template <class Make>
+const auto& made_once(unsigned arity, Make make) {
+  assert(std::ranges::count(kPoseidonArities, arity) == 1);
+  switch (arity) {
+    case 2: {
+      static const auto made = make(2);
+      return made;
     }
-    uint64_t carry = 0;
-    for (size_t i = 0; i < 4; i++) low_[i] = limbs::add_carry(low_[i], product[i], carry);
-    // The product is below r^2, so its high half stays below r with the carry.
-    Fr::Limbs high;
-    for (size_t i = 0; i < 4; i++) high[i] = limbs::add_carry(product[i + 4], 0, carry);
-    high_ += Fr::from_raw(high);
-  }
-
-  // The sum / 2^256 mod r, Montgomery's reduction: a multiple of r makes low_ a multiple of 2^256.
-  Fr reduced() const {
-    Fr::Limbs t = low_;
-    for (size_t i = 0; i < 4; i++) {
-      uint64_t carry = 0;
-      const uint64_t m = t[0] * Fr::kInv;
-      limbs::multiply_add(m, Fr::kModulus[0], t[0], carry);
-      for (size_t j = 1; j < 4; j++) t[j - 1] = limbs::multiply_add(m, Fr::kModulus[j], t[j], carry);
-      t[3] = carry;
+    case 4: {
+      static const auto made = make(4);
+      return made;
     }
-    return high_ + Fr::from_raw(t);  // t is at most r, and the sum of r and a canonical value is reduced as well
+    case 8: {
+      static const auto made = make(8);
+      return made;
+    }
+    default: {
+      static const auto made = make(11);
+      return made;
+    }
   }
-
- private:
-  Fr::Limbs low_{};
-  Fr high_;
-};
-
-// state * matrix.
-void multiply(std::span<Fr> state, const Vector& matrix) {
-  const size_t width = state.size();
-  std::array<Fr, kPoseidonMaxWidth> out;
-  for (size_t j = 0; j < width; j++) {
-    ProductSum sum;
-    for (size_t i = 0; i < width; i++) sum.add(state[i], matrix[i * width + j]);
-    out[j] = sum.reduced();
-  }
-  std::copy_n(out.begin(), width, state.begin());
-}
-
-void multiply(std::span<Fr> state, const SparseMatrix& matrix) {
-  ProductSum sum;
-  for (size_t i = 0; i < state.size(); i++) sum.add(state[i], matrix.w_hat[i]);
-  for (size_t j = 1; j < state.size(); j++) state[j] += state[0] * matrix.v_rest[j - 1];
-  state[0] = sum.reduced();
 }
 
 }  // namespace
@@ -254,54 +220,50 @@ std::vector<Fr> poseidon_round_constants(unsigned arity) {
   return out;
 }
 
-const PoseidonConstants& poseidon_constants(unsigned arity) {
-  assert(std::ranges::count(kPoseidonArities, arity) == 1);
-  switch (arity) {
-    case 2: {
-      static const PoseidonConstants constants = make_constants(2);
-      return constants;
-    }
-    case 4: {
-      static const PoseidonConstants constants = make_constants(4);
-      return constants;
-    }
-    case 8: {
-      static const PoseidonConstants constants = make_constants(8);
-      return constants;
-    }
-    default: {
-      static const PoseidonConstants constants = make_constants(11);
-      return constants;
-    }
-  }
+const PoseidonConstants& poseidon_constants(unsigned arity) { return made_once(arity, make_constants); }
+
+Poseidon::Poseidon(unsigned arity, const Kernels& kernels) : kernels_(kernels) {
+  const PoseidonConstants& constants = poseidon_constants(arity);
+  const size_t width = constants.width;
+  const auto append = [](std::vector<Fr>& to, const std::vector<Fr>& from) {
+    to.insert(to.end(), from.begin(), from.end());
+  };
+  append(added_, constants.compressed_round_constants);
+  added_.resize(added_.size() + width);  // nothing after the last S-boxes
+  std::vector<Fr> matrices;
+  append(matrices, constants.mds);
+  append(matrices, constants.pre_sparse);
+  for (const SparseMatrix& sparse : constants.sparse) append(matrices, sparse.w_hat), append(matrices, sparse.v_rest);
+  factors_.resize(matrices.size() * kernels.fr_factor_words);
+  kernels.fr_factors_of(factors_.data(), matrices.data(), matrices.size());
+  const size_t matrix_words = width * width * kernels.fr_factor_words;
+  plan_ = {.width = constants.width,
+           .partial_rounds = constants.partial_rounds,
+           .first_constants = added_.data() + 1,
+           .constants = added_.data() + width + 1,
+           .mds = factors_.data(),
+           .pre_sparse = factors_.data() + matrix_words,
+           .sparse = factors_.data() + 2 * matrix_words};
+}
+
+void Poseidon::hash(const Fr& tag, std::span<const Fr* const> preimages, std::span<Fr* const> variables,
+                    std::span<Fr> digests) const {
+  assert(digests.size() == preimages.size() && (variables.empty() || variables.size() == preimages.size()));
+  const Fr first = tag + added_[0];
+  kernels_.fr_poseidon(plan_, first.square().square() * first + added_[plan_.width], preimages.data(),
+                       variables.empty() ? nullptr : variables.data(), digests.data(), preimages.size());
+}
+
+const Poseidon& poseidon_hasher(unsigned arity) {
+  return made_once(arity, [](unsigned n) { return Poseidon(n, kernels()); });
 }
 
 // B.7: the optimised form.
 Fr poseidon(std::span<const Fr> preimage, const Fr& tag) {
-  const PoseidonConstants& constants = poseidon_constants(static_cast<unsigned>(preimage.size()));
-  std::array<Fr, kPoseidonMaxWidth> storage;
-  const std::span<Fr> state(storage.data(), constants.width);
-  state[0] = tag;
-  std::ranges::copy(preimage, state.begin() + 1);
-
-  const Fr* next = constants.compressed_round_constants.data();
-  constexpr unsigned kHalf = kPoseidonFullRounds / 2;
-  for (Fr& x : state) x += *next++;
-  for (unsigned round = 0; round < kHalf; round++) {
-    for (Fr& x : state) x = fifth_power(x) + *next++;
-    multiply(state, round + 1 < kHalf ? constants.mds : constants.pre_sparse);
-  }
-  for (const SparseMatrix& matrix : constants.sparse) {
-    state[0] = fifth_power(state[0]) + *next++;
-    multiply(state, matrix);
-  }
-  for (unsigned round = 0; round + 1 < kHalf; round++) {
-    for (Fr& x : state) x = fifth_power(x) + *next++;
-    multiply(state, constants.mds);
-  }
-  for (Fr& x : state) x = fifth_power(x);
-  multiply(state, constants.mds);
-  return state[1];
+  const Fr* const start = preimage.data();
+  Fr digest;
+  poseidon_hasher(static_cast<unsigned>(preimage.size())).hash(tag, {&start, 1}, {}, {&digest, 1});
+  return digest;
 }
 
 Fr poseidon(std::span<const Fr> preimage) {

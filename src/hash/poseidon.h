@@ -6,12 +6,12 @@
 #include <span>
 #include <vector>
 
-#include "field/fields.h"
+#include "field/kernels.h"
 
 namespace cuzk::hash {
 
-inline constexpr unsigned kPoseidonFullRounds = 8;
-inline constexpr unsigned kPoseidonMaxWidth = 12;
+inline constexpr unsigned kPoseidonFullRounds = FrPoseidon::kFullRounds;
+inline constexpr unsigned kPoseidonMaxWidth = FrPoseidon::kMaxWidth;
 // The arities that exist; every `arity` below is one of these.
 inline constexpr unsigned kPoseidonArities[] = {2, 4, 8, 11};
 
@@ -40,6 +40,27 @@ std::vector<Fr> poseidon_round_constants(unsigned arity);
 constexpr Fr merkle_tag(unsigned arity) { return Fr::from_u64((uint64_t{1} << arity) - 1); }
 // Domain tag of the update circuit's randomness (arity 2).
 inline constexpr Fr kRandomnessTag = Fr::from_u64(uint64_t{1} << 40);
+
+// Hashes of many preimages of one arity, in the lanes of a processor's kernels.
+class Poseidon {
+ public:
+  Poseidon(unsigned arity, const Kernels& kernels);
+  Poseidon(const Poseidon&) = delete;
+
+  // Variables that a hash has in the circuit (gadgets/poseidon.h), with the digest as the last.
+  size_t variables() const { return FrPoseidon::variables(plan_.width, plan_.partial_rounds); }
+  // preimages[i] points to `arity` elements; variables[i] to room for variables(). No variables: digests alone.
+  void hash(const Fr& tag, std::span<const Fr* const> preimages, std::span<Fr* const> variables,
+            std::span<Fr> digests) const;
+
+ private:
+  const Kernels& kernels_;
+  std::vector<Fr> added_;
+  std::vector<uint64_t> factors_;
+  FrPoseidon plan_{};  // points to them
+};
+// With kernels(); made once per arity.
+const Poseidon& poseidon_hasher(unsigned arity);
 
 // The digest of preimage.size() = arity elements under a domain tag.
 Fr poseidon(std::span<const Fr> preimage, const Fr& tag);

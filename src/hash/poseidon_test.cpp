@@ -143,5 +143,45 @@ TEST(Poseidon, OptimisedFormEqualsDefinition) {
   }
 }
 
+// Every implementation, with as many preimages as its lanes and their neighbours, the largest elements among them.
+TEST(Poseidon, EveryKernelEqualsDefinition) {
+  std::vector<const Kernels*> all(kernels_available().begin(), kernels_available().end());
+  all.push_back(select_kernels("ifma-emulated").value());
+  auto random = testing::rng();
+  for (unsigned arity : kPoseidonArities) {
+    constexpr size_t kMost = 17;
+    std::vector<Vector> preimages(kMost, Vector(arity));
+    Vector expected;
+    for (Vector& preimage : preimages) {
+      for (Fr& x : preimage) x = random() % 4 == 0 ? -Fr::one() : testing::random_field<Fr>(random);
+      expected.push_back(plain_hash(preimage, merkle_tag(arity)));
+    }
+    for (const Kernels* kernels : all) {
+      const Poseidon hasher(arity, *kernels);
+      for (size_t count : {0, 1, 7, 8, 9, 16, 17}) {
+        SCOPED_TRACE(fmt::format("{}, {} of arity {}", kernels->name, count, arity));
+        std::vector<const Fr*> inputs;
+        for (size_t i = 0; i < count; i++) inputs.push_back(preimages[i].data());
+        Vector digests(count), alone(count);
+        std::vector<Vector> variables(count, Vector(hasher.variables()));
+        std::vector<Fr*> outputs;
+        for (Vector& row : variables) outputs.push_back(row.data());
+        hasher.hash(merkle_tag(arity), inputs, outputs, digests);
+        hasher.hash(merkle_tag(arity), inputs, {}, alone);
+        EXPECT_EQ(digests, Vector(expected.begin(), expected.begin() + static_cast<ptrdiff_t>(count)));
+        EXPECT_EQ(alone, digests);
+        for (size_t i = 0; i < count; i++) {
+          const Vector& row = variables[i];
+          EXPECT_EQ(row.back(), digests[i]);
+          for (size_t j = 3 * arity; j + 1 < row.size(); j += 4) {  // the S-boxes but the first
+            ASSERT_EQ(row[j + 1], row[j].square()) << j;
+            ASSERT_EQ(row[j + 2], row[j + 1].square()) << j;
+          }
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace cuzk::hash

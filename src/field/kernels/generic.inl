@@ -88,6 +88,7 @@ inline void fr_scaled_difference(Fr* out, const Fr* a, const Fr* b, const Fr& sc
 #include "field/kernels/residues.inl"
 // builds on the loose residues of the implementation, and on it:
 #include "field/kernels/points.inl"
+#include "field/kernels/poseidon.inl"
 #include "field/kernels/transform.inl"
 
 constexpr Kernels table(std::string_view name) {
@@ -102,6 +103,8 @@ constexpr Kernels table(std::string_view name) {
           .fr_powers = fr_powers,
           .fr_evaluate = fr_evaluate,
           .fr_interpolate = fr_interpolate,
+          .fr_factors_of = fr_factors_of,
+          .fr_poseidon = fr_poseidon,
           .fp_mul = mul<Fp>,
           .fp_add = add<Fp>,
           .fp_sub = sub<Fp>,

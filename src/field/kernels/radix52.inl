@@ -406,6 +406,48 @@ struct RowFactor {
   }
 };
 
+// What poseidon.inl asks for: a sum of up to 12 products with factors, reduced once. Values come in digits, up to
+// 2^(52 L) = 35.3p; the sum of n products is below (5n + 1)p, and its limbs have less than 2^7 terms below 2^52.
+CUZK_INLINE inline FrVector filled(const Fr& value) { return Row::filled(value).value; }
+struct Dot {
+  static constexpr size_t L = FrVector::L;
+  Lanes t[L + 1];
+
+  CUZK_INLINE Dot() {
+    unrolled<L + 1>([&](auto i) CUZK_INLINE { t[i] = zeros(); });
+  }
+  CUZK_INLINE void accumulate(const FrVector& value, const Factor& factor) {
+    unrolled<L>([&](auto i) CUZK_INLINE {
+      unrolled<L>([&](auto j) CUZK_INLINE { at<j>(value.limb[i], broadcast(factor.shifted[i].limb[j])); });
+    });
+  }
+  CUZK_INLINE FrVector canonical() { return canonical(divided()); }
+  // Digits of this and another value: 5.1p more, where this is one product of a canonical value.
+  CUZK_INLINE FrVector plus(const FrVector& value) {
+    FrVector sum = divided();
+    unrolled<L>([&](auto i) CUZK_INLINE { sum.limb[i] = add(sum.limb[i], value.limb[i]); });
+    return sum.carried();
+  }
+  CUZK_INLINE static FrVector canonical(const FrVector& value) { return FrVector::reduced(Row{value}.settled().value); }
+
+ private:
+  template <size_t k>
+  CUZK_INLINE void at(Lanes a, Lanes b) {  // += a b 2^(52 k)
+    t[k] = madd_low(t[k], a, b);
+    t[k + 1] = madd_high(t[k + 1], a, b);
+  }
+  CUZK_INLINE FrVector divided() {  // one round of Wide::divided
+    const Multiples& p = *in_memory(&kMultiples);
+    const Lanes m = madd_low(zeros(), t[0], broadcast(p.inverse));
+    t[1] = add(t[1], shift_right(add(t[0], broadcast(kRadixMask)), kRadixBits));
+    t[1] = madd_high(t[1], m, broadcast(p.one[0]));
+    unrolled<L - 1>([&](auto j) CUZK_INLINE { at<j + 1>(m, broadcast(p.one[j + 1])); });
+    FrVector out;
+    unrolled<L>([&](auto i) CUZK_INLINE { out.limb[i] = t[i + 1]; });
+    return out;
+  }
+};
+
 #include "field/kernels/residues52.inl"
 // which the bulk operations build on:
 #include "field/kernels/generic.inl"
