@@ -23,10 +23,12 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <unordered_map>
 
 #include "engine/capacity.h"
 #include "engine/policy.h"
+#include "engine/queues.h"
 
 namespace cuzk::engine {
 
@@ -204,17 +206,33 @@ class Scheduler {
     JobId id;
     auto operator<=>(const OrderKey&) const = default;
   };
+  // Jobs whose partitions differ in nothing that decides where and when they may begin.
+  static constexpr JobId kNoJob = UINT64_MAX;
+  struct Alike {
+    size_t circuit;
+    Priority priority;
+    JobId retried;  // one for itself
+    auto operator<=>(const Alike&) const = default;
+  };
   struct Job {
     JobId id;
+    Time rank;
     JobSpec spec;
     State state = State::kParsing;
     bool parsing = false, holds_request = false;
-    Watch watch;  // of its parsing
+    bool retried = false;  // a partition failed, so that they are not all alike
+    Watch watch;           // of its parsing
     size_t circuit = 0;
     std::vector<Partition> partitions;
     std::array<uint32_t, 8> count{};  // of partitions by step
     std::optional<Time> leave_at;     // nobody waits for it
 
+    OrderKey key() const { return {rank, id}; }
+    Alike alike() const { return {circuit, spec.priority, retried ? id : kNoJob}; }
+    // When it ends by itself.
+    std::optional<Time> expiry() const {
+      return spec.deadline && leave_at ? std::min(spec.deadline, leave_at) : std::max(spec.deadline, leave_at);
+    }
     uint32_t& at(Step step) { return count[static_cast<size_t>(step)]; }
     uint32_t at(Step step) const { return count[static_cast<size_t>(step)]; }
     uint32_t busy() const { return at(Step::kSynthesising) + at(Step::kStarting) + at(Step::kFinishing); }
@@ -236,8 +254,8 @@ class Scheduler {
     unsigned failed_loads = 0;     // in a row
     bool preload = false;          // to be loaded although no job asks
     bool pinned = false;           // evicted only where a job cannot run otherwise
+    size_t backlog = 0;            // partitions that no device has begun
     // In this round.
-    size_t backlog = 0;   // partitions that no device has begun
     bool wanted = false;  // by a job that was served already
     uint64_t keep = 0;    // where such a job will use its parameters, a bit a device
   };
@@ -260,6 +278,10 @@ class Scheduler {
 
   // Events (scheduler.cpp).
   Job* find(JobId id);
+  void count(Job& job, Step step, int change);
+  void see_activity(Job& job);
+  void start_timer(Job& job);
+  void stop_timer(Job& job);
   void move(Job& job, Partition& partition, Step step);
   void use(Job& job, Partition& partition, size_t place);
   void shrink(Job& job, Partition& partition, Footprint left);
@@ -326,7 +348,12 @@ class Scheduler {
   std::vector<Circuit> circuits_;
   std::unordered_map<std::string, size_t> circuit_index_;
   std::map<OrderKey, Job> jobs_;  // in order of service
-  std::unordered_map<JobId, OrderKey> keys_;
+  std::unordered_map<JobId, Job*> by_id_;
+  // A round costs what is under way and as many rows as there are, not as many jobs as wait.
+  std::map<OrderKey, Job*> active_;  // with a stage in progress, or something held between two
+  Queues<Priority, OrderKey, Job> unparsed_;
+  Queues<Alike, OrderKey, Job> unbegun_;     // with partitions that wait
+  std::set<std::pair<Time, JobId>> timers_;  // Job::expiry() of those not ended
   std::vector<Decision> out_;
   Time now_{};
   size_t loading_ = 0;  // loads and evictions in progress
