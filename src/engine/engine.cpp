@@ -215,6 +215,7 @@ Snapshot Engine::snapshot(Page page) {
     const size_t circuit = scheduler_.circuit(each.circuit_id);
     each.users = static_cast<uint32_t>(scheduler_.users(circuit, each.device));
     each.idle = snapshot.time - scheduler_.last_used(circuit, each.device);
+    each.doubts = scheduler_.doubts(circuit, each.device);
   }
   for (CircuitStore::Loaded& each : snapshot.circuits) {
     const size_t circuit = scheduler_.circuit(each.circuit_id);

@@ -170,7 +170,7 @@ class Engine {
   void carry_out(const Decision& decision);  // wants mutex_
   void load_circuit(size_t circuit, const CircuitStore::Compile& compile, Result<Memory> memory);
   void load_params(size_t circuit, size_t device, Result<Memory> memory);
-  void evict_resident(size_t circuit, size_t device);
+  void evict_resident(const Decision& decision);
   Status synthesise(Work& work);
   Status check(const Work& work, const r1cs::Witness& witness);
   Status start(Work& work);

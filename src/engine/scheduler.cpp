@@ -261,10 +261,26 @@ bool Scheduler::unload(size_t circuit) {
   return true;
 }
 
+// A proof that was made with this copy is wrong, and the machine or the copy is at fault. Nothing where it has left.
+void Scheduler::doubt(size_t circuit, size_t device, uint64_t copy) {
+  Circuit& c = circuits_[circuit];
+  Resident& params = c.params[device];
+  if (params.copy != copy || params.state != Residency::kReady) return;
+  blame(device);
+  params.state = Residency::kDoubted;
+  params.doubts++;
+  c.preload = c.preload || c.pinned;
+  for (const auto& [key, job] : active_) {
+    for (Partition& partition : job->partitions) {
+      if (partition.step == Step::kReady && job->circuit == circuit && partition.place == device) drop(*job, partition);
+    }
+  }
+}
+
 void Scheduler::evict(size_t circuit, size_t device) {
-  resident_of(circuit, device).state = Residency::kEvicting;
+  const bool doubted = std::exchange(resident_of(circuit, device).state, Residency::kEvicting) == Residency::kDoubted;
   loading_++;
-  out_.push_back({.kind = Kind::kEvict, .circuit = circuit, .device = device});
+  out_.push_back({.kind = Kind::kEvict, .circuit = circuit, .device = device, .doubted = doubted});
 }
 
 void Scheduler::give_back(Resident& resident, size_t device) {
@@ -299,9 +315,11 @@ void Scheduler::synthesised(PartitionId id, Status made, Time now) {
   move(job, partition, Step::kReady);
   if (partition.suspect != kNoDevice) {  // the rows were checked and hold
     partition.rows_hold = true;
-    blame(std::exchange(partition.suspect, kNoDevice));
+    doubt(job.circuit, std::exchange(partition.suspect, kNoDevice), partition.copy);
   }
-  if (partition.step == Step::kReady && (is_final(job.state) || !usable(partition.place))) drop(job, partition);
+  if (partition.step != Step::kReady) return;
+  const bool ready = resident_of(job.circuit, partition.place).state == Residency::kReady;
+  if (is_final(job.state) || !usable(partition.place) || !ready) drop(job, partition);
 }
 
 void Scheduler::started(PartitionId id, Status started, Time now) {
@@ -513,7 +531,7 @@ Scheduler::Residency Scheduler::resident(size_t circuit, size_t device) const {
 
 std::string Scheduler::describe() const {
   constexpr std::array kSteps = {"waiting", "synthesising", "ready", "starting", "started", "finishing", "dropping"};
-  constexpr std::array kStates = {"absent", "loading", "ready", "evicting"};
+  constexpr std::array kStates = {"absent", "loading", "ready", "doubted", "evicting"};
   std::string text;
   auto pool = [&](std::string_view name, const Capacity& capacity) {
     text += fmt::format("{}: {} of {}\n", name, readable_size(capacity.used()),

@@ -13,7 +13,9 @@
 // its way would still fit beside all witnesses and resident parameters. Requests live in a pool of their own.
 //
 // Failures. A partition whose device failed, or whose proof does not verify, is made again, on another device if there
-// is one. A device that fails several times in a row gets no work for a while, then one more chance.
+// is one. A device that fails several times in a row gets no work for a while, then one more chance. Where a proof does
+// not verify although its witness holds, the copy of the parameters that it was made with is doubted: nobody begins
+// with it any more, and when the last who holds it has ended it is evicted, so that what comes next loads another.
 //
 // Limits. A stage that takes longer than Policy::stage_limit is given up: its job fails, whoever asks again is served
 // elsewhere. A stage cannot be stopped, so what it holds stays held, and its device gets no work, until it ends; what
@@ -69,6 +71,7 @@ struct Decision {
   unsigned attempt = 1;     // of a partition
   bool started = false;     // kDrop: it had been on a device
   bool check_rows = false;  // kSynthesise: an earlier proof did not verify; kUnsatisfied where the witness is to blame
+  bool doubted = false;     // kEvict: a proof made with these parameters is wrong
   State state = State::kCompleted;  // kEnd
   std::optional<Error> error;       // kEnd
   // kLoadCircuit, kLoadParams: of the job that waits for it.
@@ -170,11 +173,12 @@ class Scheduler {
   Health health(size_t device) const;
   // Stages that ended after they had been given up.
   uint64_t stale_reports() const { return stale_reports_; }
-  enum class Residency : uint8_t { kAbsent, kLoading, kReady, kEvicting };
+  enum class Residency : uint8_t { kAbsent, kLoading, kReady, kDoubted, kEvicting };
   Residency resident(size_t circuit, size_t device) const;  // kNoDevice: the circuit itself
   // Partitions that hold it, and when the last one let it go or took it.
   size_t users(size_t circuit, size_t device) const { return resident_of(circuit, device).users; }
   Time last_used(size_t circuit, size_t device) const { return resident_of(circuit, device).last_used; }
+  uint64_t doubts(size_t circuit, size_t device) const { return resident_of(circuit, device).doubts; }  // so far
   // Who waits and what is taken, for a log.
   std::string describe() const;
   // Whether the device could run it if nothing else were there; the needs are known.
@@ -198,6 +202,7 @@ class Scheduler {
     bool rows_hold = false;      // the witness was checked
     size_t place = kNoDevice;    // whose parameters it holds: the device where its scratch will fit, then where it is
     size_t suspect = kNoDevice;  // which made a proof that did not verify
+    uint64_t copy = 0;           // of the parameters that its last proof was made with
     uint64_t avoided = 0;        // devices that failed it, a bit each
     Footprint held;
   };
@@ -244,7 +249,9 @@ class Scheduler {
     Priority priority = Priority::kLow;  // of the job that it was loaded for
     size_t users = 0;                    // partitions that hold it
     Time last_used{};
-    Time retry_from{};  // after a failed load, where another device will do
+    Time retry_from{};    // after a failed load, where another device will do
+    uint64_t copy = 0;    // loads so far
+    uint64_t doubts = 0;  // of copies so far
   };
   struct Circuit {
     std::string id;
@@ -299,6 +306,7 @@ class Scheduler {
   void fail_for_lack(size_t circuit, size_t device, const Error& error);
   bool ended_late(Watch& watch, size_t device);
   void loaded(size_t circuit, size_t device, const Status& loaded);
+  void doubt(size_t circuit, size_t device, uint64_t copy);
   void evict(size_t circuit, size_t device);
   void give_back(Resident& resident, size_t device);
   Decision& emit(Kind kind, const Job& job, const Partition& partition);
@@ -310,6 +318,7 @@ class Scheduler {
   Error give_up(Watch& watch, Decision stage);
   void finish_partitions();
   void start_partitions();
+  void evict_doubted();
   void admit_partitions();
   void parse_requests();
 

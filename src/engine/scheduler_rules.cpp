@@ -26,6 +26,7 @@ std::vector<Decision> Scheduler::decide(Time now) {
   expire();
   finish_partitions();
   start_partitions();
+  evict_doubted();
   admit_partitions();
   parse_requests();
   return std::exchange(out_, {});
@@ -162,10 +163,20 @@ bool Scheduler::start(Job& job, Partition& partition) {
   devices_[best].memory.capacity.take(priority, need.device);
   give_permit(job, partition);
   use(job, partition, best);
+  partition.copy = circuit.params[best].copy;
   partition.held = {partition.held.host + need.host, need.device};
   move(job, partition, Step::kStarting);
   emit(Kind::kStart, job, partition).grant = need;
   return true;
+}
+
+void Scheduler::evict_doubted() {
+  for (size_t c = 0; c < circuits_.size(); c++) {
+    for (size_t d = 0; d < devices_.size(); d++) {
+      const Resident& params = circuits_[c].params[d];
+      if (params.state == Residency::kDoubted && params.users == 0) evict(c, d);
+    }
+  }
 }
 
 void Scheduler::admit_partitions() {
@@ -336,6 +347,7 @@ void Scheduler::load(size_t circuit, size_t device, Footprint amount, Priority p
   }
   Resident& resident = resident_of(circuit, device);
   resident.state = Residency::kLoading;
+  resident.copy++;
   resident.watch = {now_};
   resident.held = amount;
   resident.priority = priority;
