@@ -82,6 +82,7 @@ TEST_F(HttpTest, StatusHasTheDocumentedSchema) {
   EXPECT_GT(memory["used_bytes"], 0);
   EXPECT_EQ(memory["total_bytes"].get<uint64_t>(),
             memory["used_bytes"].get<uint64_t>() + memory["available_bytes"].get<uint64_t>());
+  EXPECT_GE(memory["peak_resident_bytes"], memory["resident_bytes"]);
   EXPECT_EQ(status["synthesis"], (json{{"max_concurrent", 1}, {"active", 1}}));
   EXPECT_EQ(status["buffers"], (json{{"synth_in_flight", 1},
                                      {"provers_in_flight", 0},
@@ -110,6 +111,11 @@ TEST_F(HttpTest, StatusHasTheDocumentedSchema) {
   EXPECT_EQ(done["state"], "done");
   EXPECT_TRUE(done["synth_ms"].is_number_integer() && done["gpu_ms"].is_number_integer()) << done;
   EXPECT_EQ(jobs["done"]["partitions_done"], 1);
+  EXPECT_GT(jobs["done"]["cpu_secs"], 0);
+  EXPECT_GT(jobs["done"]["total_secs"], 0);
+  EXPECT_LE(jobs["done"]["total_secs"], jobs["done"]["started_secs_ago"]);
+  EXPECT_EQ(jobs["done"]["gpu_secs"], 0) << "the processor is no card";
+  EXPECT_TRUE(jobs["held \"by\" [1 2]"]["total_secs"].is_null());
   const json& held = jobs["held \"by\" [1 2]"]["partitions"][0];
   EXPECT_EQ(held["state"], "synthesizing");
   EXPECT_TRUE(held["synth_ms"].is_number_integer());
