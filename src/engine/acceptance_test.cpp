@@ -151,28 +151,34 @@ TEST_F(Acceptance, Case16_AWrongProofOfAnyKindIsMadeAgainAndCounted) {
   }
 }
 
-// A bit of a point in memory: the file that is mapped.
-TEST_F(Acceptance, Case16_ABrokenPointInMemoryGivesNoProof) {
+// A bit of a point in memory, of the file that is mapped.
+TEST_F(Acceptance, Case16_ABrokenPointInMemoryIsReplaced) {
   const auto file = folder.path() / "broken.params";
   std::filesystem::copy_file(testing::cubic_params().file, file);
   ParamsStore broken([&](const std::string&) -> Result<std::filesystem::path> { return file; });
+  options.policy.partition_workers = 3;
+  options.policy.device_failures = 9;
   engine = std::make_unique<Engine>(options, circuits, broken, *one, pool);
-  expect_proof(prove("before", {5}), {5});
-  std::filesystem::path native = file;
-  native += ".native";
-  std::fstream points(native, std::ios::in | std::ios::out | std::ios::binary);
-  points.seekg(-1, std::ios::end);
-  const char last = static_cast<char>(points.get());
-  points.seekp(-1, std::ios::end);
-  points.put(static_cast<char>(last ^ 1)).flush();
-  const Outcome outcome = prove("after", {5});
+  plan("load 1 flip");
+  ::testing::internal::CaptureStderr();
+  expect_proof(prove("id", {5, 6, 7, 8}), {5, 6, 7, 8});
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("the parameters are dropped"));
+  EXPECT_GE(engine->snapshot().devices[0].failures.at(Code::kVerifyFailed), 1u);
+  EXPECT_EQ(engine->snapshot().params[0].doubts, 1u) << "whatever else was made with them";
+  EXPECT_EQ(faults().calls("load"), 2u);
+  expect_proof(prove("next", {5}), {5});
+  EXPECT_EQ(faults().calls("load"), 2u);
+  // Nor can it go round and round.
+  ASSERT_TRUE(engine->evict("cubic"));
+  plan("load 1+ flip");
+  const Outcome outcome = prove("hopeless", {5});
   ASSERT_EQ(outcome.state, State::kFailed);
   EXPECT_EQ(outcome.error->code, Code::kVerifyFailed);
   EXPECT_TRUE(outcome.proof.empty());
-  // Loaded anew, the damage is found and the points are made again.
-  ASSERT_TRUE(engine->evict("cubic"));
-  pass(1h);
-  expect_proof(prove("healed", {5}), {5});
+  EXPECT_EQ(faults().calls("load"), 2u);
+  plan("");
+  expect_proof(prove("hopeless", {5}), {5});
+  expect_nothing_left();
 }
 
 TEST_F(Acceptance, Case17_ProofsBackToBackAllHold) {

@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "engine/guarded.h"
+#include "mem/machine.h"
 
 namespace cuzk::engine {
 
@@ -47,6 +48,9 @@ std::pair<std::string_view, log::Value> partition_field(uint32_t partition) {
 
 void log_end(const Job& job) {
   auto in_seconds = [](Clock::duration time) { return std::chrono::duration<double>(time).count(); };
+  auto in_ms = [](Clock::duration time) {
+    return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(time).count());
+  };
   if (job.error) {
     const Origin origin = job.origin.value_or(Origin{});
     log::warn({{"job", job.id},
@@ -62,8 +66,18 @@ void log_end(const Job& job) {
   std::string stages;
   for (size_t i = 0; i < kStages; i++)
     stages += fmt::format(" {} {:.3f}", kStageNames[i], in_seconds(job.times.spent[i]));
-  log::info({{"job", job.id}, {"kind", job.kind}}, "job completed in {:.3f} s:{}",
-            in_seconds(job.ended - job.submitted), stages);
+  const Clock::duration total = job.ended - job.submitted;
+  const auto memory = mem::process_memory();
+  const uint64_t peak = memory ? memory->peak_resident_bytes : 0;
+  log::info({{"job", job.id},
+             {"kind", job.kind},
+             {"total_ms", in_ms(total)},
+             {"gpu_ms", in_ms(job.cost.gpu)},
+             {"cpu_ms", in_ms(job.cost.cpu)},
+             {"peak_rss_bytes", peak}},
+            "job completed in {:.3f} s, {:.3f} s a partition; GPU {:.3f} s, CPU {:.3f} s, peak of the process {}:{}",
+            in_seconds(total), in_seconds(total) / std::max(job.partitions, 1u), in_seconds(job.cost.gpu),
+            in_seconds(job.cost.cpu), readable_size(peak), stages);
 }
 
 }  // namespace
@@ -215,6 +229,7 @@ Snapshot Engine::snapshot(Page page) {
     const size_t circuit = scheduler_.circuit(each.circuit_id);
     each.users = static_cast<uint32_t>(scheduler_.users(circuit, each.device));
     each.idle = snapshot.time - scheduler_.last_used(circuit, each.device);
+    each.doubts = scheduler_.doubts(circuit, each.device);
   }
   for (CircuitStore::Loaded& each : snapshot.circuits) {
     const size_t circuit = scheduler_.circuit(each.circuit_id);
@@ -284,8 +299,17 @@ Result<Snapshot::Job> Engine::view(const std::string& id) {
 }
 
 Snapshot::Job Engine::view_of(const Job& job, std::vector<Scheduler::Step> steps) const {
-  return {job.id,         job.kind,         job.priority, job.state, job.submitted,
-          options_.now(), std::move(steps), job.spans,    job.error};
+  return {.id = job.id,
+          .kind = job.kind,
+          .priority = job.priority,
+          .state = job.state,
+          .submitted = job.submitted,
+          .seen = options_.now(),
+          .partitions = std::move(steps),
+          .spans = job.spans,
+          .error = job.error,
+          .cost = job.cost,
+          .ended = is_final(job.state) ? std::optional(job.ended) : std::nullopt};
 }
 
 // The scheduler has forgotten them.
@@ -506,12 +530,15 @@ size_t Engine::begin_span(Job& job, Span span) {
   return job.spans.size() - 1;
 }
 
-void Engine::end_span(Job& job, size_t index, bool good) {
+void Engine::end_span(Job& job, size_t index, bool good, Clock::duration cpu) {
   std::lock_guard lock(mutex_);
   Span& span = job.spans[index];
   span.end = options_.now();
   span.good = good;
   job.times[span.stage] += *span.end - span.begin;
+  job.cost.cpu += cpu;
+  if (span.stage == Stage::kStart && devices_[span.device].spec.memory_bytes > 0)
+    job.cost.gpu += *span.end - span.begin;
   totals_[job.kind].stages[static_cast<size_t>(span.stage)].add(*span.end - span.begin);
 }
 

@@ -16,6 +16,7 @@
 #include "engine/stores.h"
 #include "engine/telemetry.h"
 #include "engine/work.h"
+#include "exec/meter.h"
 
 namespace cuzk::engine {
 
@@ -75,6 +76,8 @@ struct Snapshot {
     std::vector<Scheduler::Step> partitions;
     std::vector<Span> spans = {};
     std::optional<Error> error = {};
+    Cost cost = {};
+    std::optional<Clock::time_point> ended = {};
   };
   // Of those on the page.
   std::vector<Job> jobs;   // not yet ended, in order of service
@@ -170,7 +173,7 @@ class Engine {
   void carry_out(const Decision& decision);  // wants mutex_
   void load_circuit(size_t circuit, const CircuitStore::Compile& compile, Result<Memory> memory);
   void load_params(size_t circuit, size_t device, Result<Memory> memory);
-  void evict_resident(size_t circuit, size_t device);
+  void evict_resident(const Decision& decision);
   Status synthesise(Work& work);
   Status check(const Work& work, const r1cs::Witness& witness);
   Status start(Work& work);
@@ -198,7 +201,7 @@ class Engine {
   std::shared_ptr<Statement> await_turn(const Job& job);  // null where the job ended first
   std::string name_of(size_t circuit);
   size_t begin_span(Job& job, Span span);
-  void end_span(Job& job, size_t index, bool good);
+  void end_span(Job& job, size_t index, bool good, Clock::duration cpu);
   void run_stage(Work& work, StageBody stage, Report report);
   void drop(PartitionId id);
   void let_go(PartitionId id);
@@ -218,7 +221,8 @@ class Engine {
       Job& job;
       size_t index;
       bool good = false;
-      ~Note() { engine.end_span(job, index, good); }
+      exec::Meter meter;
+      ~Note() { engine.end_span(job, index, good, meter.spent()); }
     } note{*this, job, begin_span(job, span)};
     auto result = body();
     note.good = result.has_value();

@@ -9,6 +9,8 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "groth16/native_file.h"
+
 namespace cuzk::engine::testing {
 namespace {
 
@@ -91,6 +93,16 @@ void flip_bit(Fr& value) { value = value + Fr::one(); }
 // The point leaves the curve.
 void flip_bit(G1Affine& point) { reinterpret_cast<unsigned char&>(point) ^= 1; }
 
+// The first byte of the first point of h, for all who map the file.
+void flip_bit(const std::filesystem::path& params) {
+  constexpr std::streamoff kFirstPoint = 4096;
+  std::fstream points(groth16::native_path(params), std::ios::in | std::ios::out | std::ios::binary);
+  points.seekg(kFirstPoint);
+  const char byte = static_cast<char>(points.get() ^ 1);
+  points.seekp(kFirstPoint);
+  points.put(byte);
+}
+
 class FaultyPending final : public Pending {
  public:
   explicit FaultyPending(std::unique_ptr<Pending> inner) : inner_(std::move(inner)) {}
@@ -116,7 +128,11 @@ class FaultyBackend final : public Backend {
   }
   Result<std::shared_ptr<const Params>> load(const std::filesystem::path& path, const r1cs::Circuit& circuit,
                                              Memory memory) override {
-    return faults().around("load", [&](bool) { return inner_->load(path, circuit, std::move(memory)); });
+    return faults().around("load", [&](bool flip) {
+      auto params = inner_->load(path, circuit, std::move(memory));
+      if (params && flip) flip_bit(path);
+      return params;
+    });
   }
   Result<std::unique_ptr<Pending>> start(const Setting& setting, r1cs::Witness witness, Memory memory) override {
     return faults().around("start", [&](bool flip) -> Result<std::unique_ptr<Pending>> {

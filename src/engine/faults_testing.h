@@ -9,7 +9,9 @@
 //   WHICH  3: the third call there; 3+: that and all later ones; */3: each third
 //   FAULT  fail CODE             an error; codes are those of code_name()
 //          throw                 an exception
-//          flip                  a bit is wrong: of the witness that the device is given, of the proof that is finished
+//          flip                  a bit is wrong: of a point that was loaded and is mapped, of the witness that the
+//          device
+//                                is given, of the proof that is finished
 //          stall PATH            opens this FIFO and reads to its end (Gate)
 //          starve N              the Nth allocation of this thread throws
 

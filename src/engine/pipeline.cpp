@@ -28,7 +28,7 @@ void Engine::carry_out(const Decision& decision) {
     case Kind::kParse: return let_parse(decision);
     case Kind::kLoadCircuit:
     case Kind::kLoadParams: return post_load(decision);
-    case Kind::kEvict: return post([this, decision] { evict_resident(decision.circuit, decision.device); });
+    case Kind::kEvict: return post([this, decision] { evict_resident(decision); });
     case Kind::kSynthesise: return post_stage(decision, &Engine::synthesise, &Scheduler::synthesised);
     case Kind::kStart: return post_stage(decision, &Engine::start, &Scheduler::started);
     case Kind::kFinish: return post_stage(decision, &Engine::finish, &Scheduler::finished);
@@ -186,8 +186,15 @@ void Engine::load_params(size_t circuit, size_t device, Result<Memory> memory) {
   round();
 }
 
-void Engine::evict_resident(size_t circuit, size_t device) {
+void Engine::evict_resident(const Decision& decision) {
+  const size_t circuit = decision.circuit, device = decision.device;
   const std::string id = name_of(circuit);
+  if (decision.doubted) {
+    log::warn({{"circuit", id}, {"device", devices_[device].spec.name}},
+              "a proof did not verify although its witness holds: the parameters are dropped, to be loaded and checked "
+              "again");
+    params_.forget_check(id);
+  }
   device == kNoDevice ? circuits_.evict(id) : params_.evict(id, device);
   std::lock_guard lock(mutex_);
   scheduler_.evicted(circuit, device, options_.now());

@@ -63,8 +63,10 @@ Status Scheduler::admit(JobId id, const JobSpec& spec, Time now) {
   }
   waiting_.take(spec.priority, 1);
   const OrderKey key{now - policy_.ageing * static_cast<int>(spec.priority), id};
-  keys_[id] = key;
-  jobs_.emplace(key, Job{.id = id, .spec = spec});
+  Job& job = jobs_.emplace(key, Job{.id = id, .rank = key.rank, .spec = spec}).first->second;
+  by_id_[id] = &job;
+  unparsed_.add(spec.priority, key, job);
+  start_timer(job);
   return {};
 }
 
@@ -75,13 +77,14 @@ void Scheduler::parsed(JobId id, Result<Parsed> parsed, Time now) {
   job->parsing = false;
   ended_late(job->watch, kNoDevice);
   parsers_.give(job->spec.priority, 1);
+  see_activity(*job);
   if (!is_final(job->state)) {
     if (!parsed) {
       conclude(*job, State::kFailed, std::move(parsed).error(), Origin{Stage::kParse});
     } else {
       job->circuit = parsed->circuit;
       job->partitions.resize(parsed->partitions);
-      job->at(Step::kWaiting) = parsed->partitions;
+      count(*job, Step::kWaiting, static_cast<int>(parsed->partitions));
       job->state = State::kWaiting;
       if (auto never = never_fits(job->circuit, job->spec.priority))
         conclude(*job, State::kFailed, std::move(never), Origin{Stage::kWait});
@@ -101,8 +104,10 @@ void Scheduler::end(JobId id, State state, Error error, Time now) {
 void Scheduler::watched(JobId id, bool watched, Time now) {
   now_ = now;
   Job* job = find(id);
-  if (!job) return;
+  if (!job || is_final(job->state)) return;
+  stop_timer(*job);
   job->leave_at = watched ? std::nullopt : std::optional(now + policy_.grace);
+  start_timer(*job);
 }
 
 void Scheduler::drain(Time now) {
@@ -113,13 +118,23 @@ void Scheduler::drain(Time now) {
 }
 
 Scheduler::Job* Scheduler::find(JobId id) {
-  auto key = keys_.find(id);
-  return key == keys_.end() ? nullptr : &jobs_.at(key->second);
+  auto job = by_id_.find(id);
+  return job == by_id_.end() ? nullptr : job->second;
+}
+
+void Scheduler::start_timer(Job& job) {
+  if (const auto expiry = job.expiry()) timers_.insert({*expiry, job.id});
+}
+
+void Scheduler::stop_timer(Job& job) {
+  if (const auto expiry = job.expiry()) timers_.erase({*expiry, job.id});
 }
 
 void Scheduler::conclude(Job& job, State state, std::optional<Error> error, std::optional<Origin> origin) {
   if (is_final(job.state)) return;
   if (job.state != State::kRunning) waiting_.give(job.spec.priority, 1);
+  if (job.state == State::kParsing && !job.parsing) unparsed_.remove(job.spec.priority, job.key());
+  stop_timer(job);
   job.state = state;
   Decision decision{
       .kind = Kind::kEnd, .job = job.id, .state = state, .error = std::move(error), .origin = std::move(origin)};
@@ -147,9 +162,8 @@ void Scheduler::conclude_all(const std::function<bool(const Job&)>& which, State
 void Scheduler::forget_if_over(Job& job) {
   if (!is_final(job.state) || job.parsing || job.at(Step::kDone) != job.partitions.size()) return;
   if (job.holds_request) requests_.give(job.spec.priority, job.spec.request_bytes);
-  const OrderKey key = keys_.at(job.id);
-  keys_.erase(job.id);
-  jobs_.erase(key);
+  by_id_.erase(job.id);
+  jobs_.erase(job.key());
 }
 
 // --- circuits and parameters
@@ -247,10 +261,26 @@ bool Scheduler::unload(size_t circuit) {
   return true;
 }
 
+// A proof that was made with this copy is wrong, and the machine or the copy is at fault. Nothing where it has left.
+void Scheduler::doubt(size_t circuit, size_t device, uint64_t copy) {
+  Circuit& c = circuits_[circuit];
+  Resident& params = c.params[device];
+  if (params.copy != copy || params.state != Residency::kReady) return;
+  blame(device);
+  params.state = Residency::kDoubted;
+  params.doubts++;
+  c.preload = c.preload || c.pinned;
+  for (const auto& [key, job] : active_) {
+    for (Partition& partition : job->partitions) {
+      if (partition.step == Step::kReady && job->circuit == circuit && partition.place == device) drop(*job, partition);
+    }
+  }
+}
+
 void Scheduler::evict(size_t circuit, size_t device) {
-  resident_of(circuit, device).state = Residency::kEvicting;
+  const bool doubted = std::exchange(resident_of(circuit, device).state, Residency::kEvicting) == Residency::kDoubted;
   loading_++;
-  out_.push_back({.kind = Kind::kEvict, .circuit = circuit, .device = device});
+  out_.push_back({.kind = Kind::kEvict, .circuit = circuit, .device = device, .doubted = doubted});
 }
 
 void Scheduler::give_back(Resident& resident, size_t device) {
@@ -285,9 +315,11 @@ void Scheduler::synthesised(PartitionId id, Status made, Time now) {
   move(job, partition, Step::kReady);
   if (partition.suspect != kNoDevice) {  // the rows were checked and hold
     partition.rows_hold = true;
-    blame(std::exchange(partition.suspect, kNoDevice));
+    doubt(job.circuit, std::exchange(partition.suspect, kNoDevice), partition.copy);
   }
-  if (partition.step == Step::kReady && (is_final(job.state) || !usable(partition.place))) drop(job, partition);
+  if (partition.step != Step::kReady) return;
+  const bool ready = resident_of(job.circuit, partition.place).state == Residency::kReady;
+  if (is_final(job.state) || !usable(partition.place) || !ready) drop(job, partition);
 }
 
 void Scheduler::started(PartitionId id, Status started, Time now) {
@@ -353,10 +385,28 @@ void Scheduler::shrunk(PartitionId id, Footprint left, Time now) {
 
 void Scheduler::move(Job& job, Partition& partition, Step step) {
   if (!holds_memory(step)) use(job, partition, kNoDevice);
-  job.at(partition.step)--;
-  job.at(step)++;
+  count(job, partition.step, -1);
+  count(job, step, 1);
+  see_activity(job);
   partition.step = step;
   partition.watch = {now_};
+}
+
+void Scheduler::count(Job& job, Step step, int change) {
+  uint32_t& partitions = job.at(step);
+  const bool before = partitions > 0;
+  partitions += static_cast<uint32_t>(change);
+  if (step <= Step::kReady) circuits_[job.circuit].backlog += static_cast<size_t>(change);
+  if (step != Step::kWaiting || before == (partitions > 0)) return;
+  before ? unbegun_.remove(job.alike(), job.key()) : unbegun_.add(job.alike(), job.key(), job);
+}
+
+void Scheduler::see_activity(Job& job) {
+  if (job.parsing || job.at(Step::kWaiting) + job.at(Step::kDone) < job.partitions.size()) {
+    active_.emplace(job.key(), &job);
+  } else {
+    active_.erase(job.key());
+  }
 }
 
 // From now on the partition holds the parameters on this device, and the circuit.
@@ -402,6 +452,10 @@ void Scheduler::again_or_fail(Job& job, Partition& partition, Stage stage, Error
   const bool worth_it = retryable(error.code) || error.code == Code::kVerifyFailed;
   if (!is_final(job.state) && worth_it && partition.attempt < policy_.attempts) {
     partition.attempt++;
+    if (!std::exchange(job.retried, true) && job.at(Step::kWaiting) > 0) {
+      unbegun_.remove({job.circuit, job.spec.priority, kNoJob}, job.key());
+      unbegun_.add(job.alike(), job.key(), job);
+    }
     return move(job, partition, Step::kWaiting);
   }
   Origin origin = origin_of(job, partition, stage);
@@ -418,9 +472,9 @@ void Scheduler::quarantine(size_t index) {
   device.usable_from = now_ + policy_.quarantine * (1 << std::min(device.quarantines, 6u));
   device.quarantines++;
   device.failures = policy_.device_failures - 1;  // one more after that, and it rests again
-  for (auto& [key, job] : jobs_) {
-    for (Partition& partition : job.partitions) {
-      if (partition.step == Step::kReady && partition.place == index) drop(job, partition);
+  for (const auto& [key, job] : active_) {
+    for (Partition& partition : job->partitions) {
+      if (partition.step == Step::kReady && partition.place == index) drop(*job, partition);
     }
   }
 }
@@ -454,8 +508,8 @@ std::vector<Scheduler::JobView> Scheduler::jobs() const {
 
 std::vector<Scheduler::Step> Scheduler::steps(JobId id) const {
   std::vector<Step> steps;
-  if (auto key = keys_.find(id); key != keys_.end()) {
-    for (const Partition& partition : jobs_.at(key->second).partitions) steps.push_back(partition.step);
+  if (auto job = by_id_.find(id); job != by_id_.end()) {
+    for (const Partition& partition : job->second->partitions) steps.push_back(partition.step);
   }
   return steps;
 }
@@ -477,7 +531,7 @@ Scheduler::Residency Scheduler::resident(size_t circuit, size_t device) const {
 
 std::string Scheduler::describe() const {
   constexpr std::array kSteps = {"waiting", "synthesising", "ready", "starting", "started", "finishing", "dropping"};
-  constexpr std::array kStates = {"absent", "loading", "ready", "evicting"};
+  constexpr std::array kStates = {"absent", "loading", "ready", "doubted", "evicting"};
   std::string text;
   auto pool = [&](std::string_view name, const Capacity& capacity) {
     text += fmt::format("{}: {} of {}\n", name, readable_size(capacity.used()),
@@ -517,15 +571,13 @@ std::optional<Time> Scheduler::wake_time() const {
   auto watch = [&](const Watch& stage) {
     if (policy_.stage_limit > Clock::duration{}) consider(stage.since + policy_.stage_limit);
   };
-  for (const auto& [key, job] : jobs_) {
-    if (job.parsing) watch(job.watch);
-    for (size_t p = 0; job.busy() > 0 && p < job.partitions.size(); p++) {
-      if (stage_of(job.partitions[p].step)) watch(job.partitions[p].watch);
+  for (const auto& [key, job] : active_) {
+    if (job->parsing) watch(job->watch);
+    for (size_t p = 0; job->busy() > 0 && p < job->partitions.size(); p++) {
+      if (stage_of(job->partitions[p].step)) watch(job->partitions[p].watch);
     }
-    if (is_final(job.state)) continue;
-    consider(job.spec.deadline);
-    consider(job.leave_at);
   }
+  if (auto timer = timers_.upper_bound({now_, UINT64_MAX}); timer != timers_.end()) consider(timer->first);
   for (const Device& device : devices_) consider(device.usable_from);
   for (const Circuit& circuit : circuits_) {
     if (circuit.self.state == Residency::kLoading) watch(circuit.self.watch);

@@ -13,7 +13,9 @@
 // its way would still fit beside all witnesses and resident parameters. Requests live in a pool of their own.
 //
 // Failures. A partition whose device failed, or whose proof does not verify, is made again, on another device if there
-// is one. A device that fails several times in a row gets no work for a while, then one more chance.
+// is one. A device that fails several times in a row gets no work for a while, then one more chance. Where a proof does
+// not verify although its witness holds, the copy of the parameters that it was made with is doubted: nobody begins
+// with it any more, and when the last who holds it has ended it is evicted, so that what comes next loads another.
 //
 // Limits. A stage that takes longer than Policy::stage_limit is given up: its job fails, whoever asks again is served
 // elsewhere. A stage cannot be stopped, so what it holds stays held, and its device gets no work, until it ends; what
@@ -23,10 +25,12 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <unordered_map>
 
 #include "engine/capacity.h"
 #include "engine/policy.h"
+#include "engine/queues.h"
 
 namespace cuzk::engine {
 
@@ -67,6 +71,7 @@ struct Decision {
   unsigned attempt = 1;     // of a partition
   bool started = false;     // kDrop: it had been on a device
   bool check_rows = false;  // kSynthesise: an earlier proof did not verify; kUnsatisfied where the witness is to blame
+  bool doubted = false;     // kEvict: a proof made with these parameters is wrong
   State state = State::kCompleted;  // kEnd
   std::optional<Error> error;       // kEnd
   // kLoadCircuit, kLoadParams: of the job that waits for it.
@@ -168,11 +173,12 @@ class Scheduler {
   Health health(size_t device) const;
   // Stages that ended after they had been given up.
   uint64_t stale_reports() const { return stale_reports_; }
-  enum class Residency : uint8_t { kAbsent, kLoading, kReady, kEvicting };
+  enum class Residency : uint8_t { kAbsent, kLoading, kReady, kDoubted, kEvicting };
   Residency resident(size_t circuit, size_t device) const;  // kNoDevice: the circuit itself
   // Partitions that hold it, and when the last one let it go or took it.
   size_t users(size_t circuit, size_t device) const { return resident_of(circuit, device).users; }
   Time last_used(size_t circuit, size_t device) const { return resident_of(circuit, device).last_used; }
+  uint64_t doubts(size_t circuit, size_t device) const { return resident_of(circuit, device).doubts; }  // so far
   // Who waits and what is taken, for a log.
   std::string describe() const;
   // Whether the device could run it if nothing else were there; the needs are known.
@@ -196,6 +202,7 @@ class Scheduler {
     bool rows_hold = false;      // the witness was checked
     size_t place = kNoDevice;    // whose parameters it holds: the device where its scratch will fit, then where it is
     size_t suspect = kNoDevice;  // which made a proof that did not verify
+    uint64_t copy = 0;           // of the parameters that its last proof was made with
     uint64_t avoided = 0;        // devices that failed it, a bit each
     Footprint held;
   };
@@ -204,17 +211,33 @@ class Scheduler {
     JobId id;
     auto operator<=>(const OrderKey&) const = default;
   };
+  // Jobs whose partitions differ in nothing that decides where and when they may begin.
+  static constexpr JobId kNoJob = UINT64_MAX;
+  struct Alike {
+    size_t circuit;
+    Priority priority;
+    JobId retried;  // one for itself
+    auto operator<=>(const Alike&) const = default;
+  };
   struct Job {
     JobId id;
+    Time rank;
     JobSpec spec;
     State state = State::kParsing;
     bool parsing = false, holds_request = false;
-    Watch watch;  // of its parsing
+    bool retried = false;  // a partition failed, so that they are not all alike
+    Watch watch;           // of its parsing
     size_t circuit = 0;
     std::vector<Partition> partitions;
     std::array<uint32_t, 8> count{};  // of partitions by step
     std::optional<Time> leave_at;     // nobody waits for it
 
+    OrderKey key() const { return {rank, id}; }
+    Alike alike() const { return {circuit, spec.priority, retried ? id : kNoJob}; }
+    // When it ends by itself.
+    std::optional<Time> expiry() const {
+      return spec.deadline && leave_at ? std::min(spec.deadline, leave_at) : std::max(spec.deadline, leave_at);
+    }
     uint32_t& at(Step step) { return count[static_cast<size_t>(step)]; }
     uint32_t at(Step step) const { return count[static_cast<size_t>(step)]; }
     uint32_t busy() const { return at(Step::kSynthesising) + at(Step::kStarting) + at(Step::kFinishing); }
@@ -226,7 +249,9 @@ class Scheduler {
     Priority priority = Priority::kLow;  // of the job that it was loaded for
     size_t users = 0;                    // partitions that hold it
     Time last_used{};
-    Time retry_from{};  // after a failed load, where another device will do
+    Time retry_from{};    // after a failed load, where another device will do
+    uint64_t copy = 0;    // loads so far
+    uint64_t doubts = 0;  // of copies so far
   };
   struct Circuit {
     std::string id;
@@ -236,8 +261,8 @@ class Scheduler {
     unsigned failed_loads = 0;     // in a row
     bool preload = false;          // to be loaded although no job asks
     bool pinned = false;           // evicted only where a job cannot run otherwise
+    size_t backlog = 0;            // partitions that no device has begun
     // In this round.
-    size_t backlog = 0;   // partitions that no device has begun
     bool wanted = false;  // by a job that was served already
     uint64_t keep = 0;    // where such a job will use its parameters, a bit a device
   };
@@ -260,6 +285,10 @@ class Scheduler {
 
   // Events (scheduler.cpp).
   Job* find(JobId id);
+  void count(Job& job, Step step, int change);
+  void see_activity(Job& job);
+  void start_timer(Job& job);
+  void stop_timer(Job& job);
   void move(Job& job, Partition& partition, Step step);
   void use(Job& job, Partition& partition, size_t place);
   void shrink(Job& job, Partition& partition, Footprint left);
@@ -277,6 +306,7 @@ class Scheduler {
   void fail_for_lack(size_t circuit, size_t device, const Error& error);
   bool ended_late(Watch& watch, size_t device);
   void loaded(size_t circuit, size_t device, const Status& loaded);
+  void doubt(size_t circuit, size_t device, uint64_t copy);
   void evict(size_t circuit, size_t device);
   void give_back(Resident& resident, size_t device);
   Decision& emit(Kind kind, const Job& job, const Partition& partition);
@@ -288,6 +318,7 @@ class Scheduler {
   Error give_up(Watch& watch, Decision stage);
   void finish_partitions();
   void start_partitions();
+  void evict_doubted();
   void admit_partitions();
   void parse_requests();
 
@@ -326,7 +357,12 @@ class Scheduler {
   std::vector<Circuit> circuits_;
   std::unordered_map<std::string, size_t> circuit_index_;
   std::map<OrderKey, Job> jobs_;  // in order of service
-  std::unordered_map<JobId, OrderKey> keys_;
+  std::unordered_map<JobId, Job*> by_id_;
+  // A round costs what is under way and as many rows as there are, not as many jobs as wait.
+  std::map<OrderKey, Job*> active_;  // with a stage in progress, or something held between two
+  Queues<Priority, OrderKey, Job> unparsed_;
+  Queues<Alike, OrderKey, Job> unbegun_;     // with partitions that wait
+  std::set<std::pair<Time, JobId>> timers_;  // Job::expiry() of those not ended
   std::vector<Decision> out_;
   Time now_{};
   size_t loading_ = 0;  // loads and evictions in progress

@@ -103,6 +103,7 @@ struct Watcher {
   const Profile& profile;
   bool reserves;
   std::map<Kind, size_t>& seen;
+  size_t& doubted;
   std::map<JobId, int> ends;
   uint64_t faults = 0;
 
@@ -128,6 +129,7 @@ struct Watcher {
       fault("more permits than there are");
     for (const Decision& decision : decisions) {
       seen[decision.kind]++;
+      doubted += decision.doubted;
       if (decision.kind == Kind::kEnd) ends[decision.job]++;
       if (decision.kind == Kind::kSynthesise && profile.devices.size() == 1) check_order(scheduler, decision, now);
     }
@@ -159,6 +161,7 @@ Status random_outcome(Random& random, double failures, const Decision& decision)
 TEST(SchedulerProperties, HoldForRandomWorkloads) {
   size_t completed = 0, failed = 0, cancelled = 0;
   std::map<Kind, size_t> seen;  // decisions
+  size_t doubted = 0;           // evictions
   for (int run = 0; run < kRuns && !HasFailure(); run++) {
     SCOPED_TRACE(fmt::format("run {}", run));
     Random random{testing::rng(static_cast<uint64_t>(run))};
@@ -166,7 +169,7 @@ TEST(SchedulerProperties, HoldForRandomWorkloads) {
     const Profile profile = random_machine(random, reserves);
     const Workload workload = random_workload(random, profile);
     const double failures = random.chance(0.5) ? 0 : 0.1;
-    Watcher watcher{profile, reserves, seen};
+    Watcher watcher{profile, reserves, seen, doubted};
     SimulationHooks hooks;
     hooks.timeline = false;
     hooks.max_rounds = 50'000;
@@ -191,6 +194,7 @@ TEST(SchedulerProperties, HoldForRandomWorkloads) {
   for (Kind kind : {Kind::kParse, Kind::kLoadCircuit, Kind::kLoadParams, Kind::kEvict, Kind::kSynthesise, Kind::kStart,
                     Kind::kFinish, Kind::kDrop, Kind::kOverdue, Kind::kEnd})
     EXPECT_GT(seen[kind], size_t{kRuns} / 10) << static_cast<int>(kind);
+  EXPECT_GT(doubted, size_t{kRuns} / 10);
 }
 
 // A machine that only just keeps up with small urgent jobs: one that is not urgent is done in its time all the same.

@@ -26,22 +26,28 @@ std::vector<Decision> Scheduler::decide(Time now) {
   expire();
   finish_partitions();
   start_partitions();
+  evict_doubted();
   admit_partitions();
   parse_requests();
   return std::exchange(out_, {});
 }
 
 void Scheduler::expire() {
-  auto passed = [&](std::optional<Time> time) { return time && *time <= now_; };
-  conclude_all([&](const Job& job) { return passed(job.spec.deadline); }, State::kFailed,
-               {Code::kDeadline, "the deadline passed before the proof was made"});
-  conclude_all([&](const Job& job) { return passed(job.leave_at); }, State::kCancelled,
-               {Code::kCancelled, "nobody waits for the proof any more"});
+  while (!timers_.empty() && timers_.begin()->first <= now_) {
+    Job& job = *find(timers_.begin()->second);
+    if (job.spec.deadline && *job.spec.deadline <= now_) {
+      conclude(job, State::kFailed, Error{Code::kDeadline, "the deadline passed before the proof was made"});
+    } else {
+      conclude(job, State::kCancelled, Error{Code::kCancelled, "nobody waits for the proof any more"});
+    }
+    forget_if_over(job);
+  }
   if (policy_.stage_limit > Clock::duration{}) give_up_overdue();
 }
 
 void Scheduler::give_up_overdue() {
-  for (auto& [key, job] : jobs_) {
+  for (const auto& [key, active] : active_) {
+    Job& job = *active;
     if (job.parsing && exceeds_limit(job.watch)) {
       Error error = give_up(job.watch, {.job = job.id, .origin = Origin{Stage::kParse}});
       conclude(job, State::kFailed, std::move(error), Origin{Stage::kParse});
@@ -100,7 +106,8 @@ std::optional<Stage> Scheduler::stage_of(Step step) {
 }
 
 void Scheduler::finish_partitions() {
-  for (auto& [key, job] : jobs_) {
+  for (const auto& [key, active] : active_) {
+    Job& job = *active;
     if (job.at(Step::kStarted) == 0) continue;
     for (Partition& partition : job.partitions) {
       if (partition.step != Step::kStarted) continue;
@@ -116,10 +123,10 @@ void Scheduler::finish_partitions() {
 }
 
 void Scheduler::start_partitions() {
-  for (auto& [key, job] : jobs_) {
-    if (job.at(Step::kReady) == 0) continue;
-    for (Partition& partition : job.partitions) {
-      if (partition.step == Step::kReady) start(job, partition);
+  for (const auto& [key, job] : active_) {
+    if (job->at(Step::kReady) == 0) continue;
+    for (Partition& partition : job->partitions) {
+      if (partition.step == Step::kReady) start(*job, partition);
     }
   }
 }
@@ -156,22 +163,31 @@ bool Scheduler::start(Job& job, Partition& partition) {
   devices_[best].memory.capacity.take(priority, need.device);
   give_permit(job, partition);
   use(job, partition, best);
+  partition.copy = circuit.params[best].copy;
   partition.held = {partition.held.host + need.host, need.device};
   move(job, partition, Step::kStarting);
   emit(Kind::kStart, job, partition).grant = need;
   return true;
 }
 
+void Scheduler::evict_doubted() {
+  for (size_t c = 0; c < circuits_.size(); c++) {
+    for (size_t d = 0; d < devices_.size(); d++) {
+      const Resident& params = circuits_[c].params[d];
+      if (params.state == Residency::kDoubted && params.users == 0) evict(c, d);
+    }
+  }
+}
+
 void Scheduler::admit_partitions() {
   survey();
-  for (auto& [key, job] : jobs_) {
-    if (job.at(Step::kWaiting) == 0 || is_final(job.state)) continue;
+  unbegun_.serve([&](Job& job) {
     const Priority priority = job.spec.priority;
     Circuit& circuit = circuits_[job.circuit];
     circuit.wanted = true;
     if (circuit.self.state != Residency::kReady) {
       load_circuit(job.circuit, priority, For::kJob, job.id);
-      continue;
+      return false;
     }
     uint64_t asked = 0;  // devices that parameters were to be loaded on
     for (Partition& partition : job.partitions) {
@@ -192,7 +208,8 @@ void Scheduler::admit_partitions() {
       if (!synthesise(job, partition, place)) break;
     }
     spread(job.circuit, priority);
-  }
+    return job.at(Step::kWaiting) == 0;
+  });
   preload();
 }
 
@@ -230,21 +247,23 @@ bool Scheduler::synthesise(Job& job, Partition& partition, size_t d) {
 }
 
 void Scheduler::parse_requests() {
-  for (auto& [key, job] : jobs_) {
-    if (job.state != State::kParsing || job.parsing) continue;
+  unparsed_.serve([&](Job& job) {
     const Priority priority = job.spec.priority;
     const uint64_t bytes = job.spec.request_bytes;
     if (!parsers_.fits(priority, 1) || !requests_.fits(priority, bytes)) {
       parsers_.block(priority, 1);
       requests_.block(priority, bytes);
-      continue;
+      return false;
     }
     parsers_.take(priority, 1);
     requests_.take(priority, bytes);
     job.parsing = job.holds_request = true;
     job.watch = {now_};
+    unparsed_.remove(priority, job.key());
+    see_activity(job);
     out_.push_back({.kind = Kind::kParse, .job = job.id, .grant = {bytes, 0}});
-  }
+    return true;
+  });
 }
 
 // --- circuits and parameters
@@ -328,6 +347,7 @@ void Scheduler::load(size_t circuit, size_t device, Footprint amount, Priority p
   }
   Resident& resident = resident_of(circuit, device);
   resident.state = Residency::kLoading;
+  resident.copy++;
   resident.watch = {now_};
   resident.held = amount;
   resident.priority = priority;
@@ -359,23 +379,20 @@ void Scheduler::survey() {
   }
   for (Circuit& circuit : circuits_) {
     circuit.wanted = false;
-    circuit.backlog = circuit.keep = 0;
+    circuit.keep = 0;
     hold(host_, circuit.self.priority, circuit.self.held.host, 0);
     for (size_t d = 0; d < devices_.size(); d++) {
       hold(host_, circuit.params[d].priority, circuit.params[d].held.host, 0);
       hold(devices_[d].memory, circuit.params[d].priority, circuit.params[d].held.device, 0);
     }
   }
-  for (const auto& [key, job] : jobs_) {
-    const uint32_t admitted = job.at(Step::kSynthesising) + job.at(Step::kReady);
-    if (job.state == State::kParsing) continue;
-    circuits_[job.circuit].backlog += admitted + job.at(Step::kWaiting);
-    if (admitted == 0) continue;
-    for (const Partition& partition : job.partitions) {
+  for (const auto& [key, job] : active_) {
+    if (job->at(Step::kSynthesising) + job->at(Step::kReady) == 0) continue;
+    for (const Partition& partition : job->partitions) {
       if (partition.step != Step::kSynthesising && partition.step != Step::kReady) continue;
-      const Footprint& later = needs_of(job, partition.place).start;
-      hold(host_, job.spec.priority, partition.held.host, later.host);
-      hold(pool_of(partition.place), job.spec.priority, 0, later.device);
+      const Footprint& later = needs_of(*job, partition.place).start;
+      hold(host_, job->spec.priority, partition.held.host, later.host);
+      hold(pool_of(partition.place), job->spec.priority, 0, later.device);
     }
   }
 }

@@ -489,12 +489,46 @@ TEST(Scheduler, AWrongProofIsBlamedOnlyWhenTheWitnessHolds) {
       EXPECT_FALSE(bench.scheduler.health(0).quarantined_until);
       continue;
     }
-    EXPECT_THAT(bench.synthesised(0), ElementsAre("start 0.0@1"));
+    EXPECT_THAT(bench.synthesised(0), ElementsAre("start 0.0@1", "evict c@0"));
     EXPECT_TRUE(bench.scheduler.health(0).quarantined_until);
     bench.started(0);
     EXPECT_THAT(bench.finished(0, 0, fail(Code::kVerifyFailed, "wrong again")), IsEmpty());
     EXPECT_TRUE(bench.scheduler.health(1).quarantined_until);
   }
+}
+
+TEST(Scheduler, ParametersThatMadeAWrongProofAreLoadedAgain) {
+  Policy policy;
+  policy.partition_workers = 3;
+  Ready bench(policy);
+  const Status wrong = fail(Code::kVerifyFailed, "wrong");
+  bench.job(bench.c, 3);
+  EXPECT_THAT(bench.decide(), ElementsAre("synth 0.0", "synth 0.1", "synth 0.2"));
+  EXPECT_THAT(bench.synthesised(0, 0), ElementsAre("start 0.0@0"));
+  EXPECT_THAT(bench.synthesised(0, 1), IsEmpty());
+  EXPECT_THAT(bench.started(0, 0), ElementsAre("finish 0.0", "start 0.1@0"));
+  EXPECT_THAT(bench.finished(0, 0, wrong), ElementsAre("synth 0.0"));
+  EXPECT_THAT(bench.synthesised(0, 0), ElementsAre("drop 0.0"));
+  EXPECT_EQ(bench.scheduler.health(0).failures, 1u);
+  EXPECT_THAT(bench.dropped(0, 0), IsEmpty()) << "0.1 and 0.2 hold them";
+  EXPECT_THAT(bench.synthesised(0, 2), ElementsAre("drop 0.2"));
+  EXPECT_THAT(bench.dropped(0, 2), IsEmpty());
+  EXPECT_THAT(bench.started(0, 1), ElementsAre("finish 0.1"));
+  EXPECT_THAT(bench.finished(0, 1, wrong), ElementsAre("evict c@0"));
+  EXPECT_TRUE(bench.last[0].doubted);
+  bench.scheduler.evicted(bench.c, 0, bench.now);
+  EXPECT_THAT(bench.decide(), ElementsAre("load c@0"));
+  bench.scheduler.params_loaded(bench.c, 0, {}, bench.now);
+  EXPECT_THAT(bench.decide(), ElementsAre("synth 0.0", "synth 0.1", "synth 0.2"));
+  for (size_t p : {0, 1, 2}) EXPECT_EQ(bench.last[p].check_rows, p == 1) << p;
+  EXPECT_THAT(bench.synthesised(0, 1), ElementsAre("start 0.1@0")) << "what it was made with has left";
+  EXPECT_EQ(bench.scheduler.health(0).failures, 1u);
+  bench.started(0, 1);
+  bench.finished(0, 1);
+  EXPECT_THAT(bench.synthesised(0, 0), ElementsAre("start 0.0@0"));
+  bench.started(0, 0);
+  EXPECT_THAT(bench.finished(0, 0, wrong), ElementsAre("end 0 failed")) << "once a partition";
+  EXPECT_EQ(bench.scheduler.doubts(bench.c, 0), 1u);
 }
 
 TEST(Scheduler, AStageThatTakesTooLongIsGivenUpAndItsDeviceWaitsForIt) {

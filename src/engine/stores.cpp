@@ -1,6 +1,7 @@
 #include "engine/stores.h"
 
 #include "base/log.h"
+#include "groth16/files.h"
 #include "r1cs/file.h"
 
 namespace cuzk::engine {
@@ -78,6 +79,11 @@ void ParamsStore::evict(const std::string& circuit_id, size_t device) {
   std::unique_lock lock(mutex_);
   auto old = taken(params_[{circuit_id, device}]);
   lock.unlock();
+}
+
+void ParamsStore::forget_check(const std::string& circuit_id) const {
+  std::error_code ignored;  // a record that nobody can remove costs the check, not the load
+  if (auto path = locate_(circuit_id)) std::filesystem::remove(groth16::checked_record_path(*path), ignored);
 }
 
 std::vector<ParamsStore::Loaded> ParamsStore::loaded() const {

@@ -69,6 +69,8 @@ class ParamsStore {
   void put(const std::string& circuit_id, size_t device, Stored<Params> stored);
   std::shared_ptr<const Params> find(const std::string& circuit_id, size_t device) const;
   void evict(const std::string& circuit_id, size_t device);
+  // The next load makes the full check, whatever is remembered.
+  void forget_check(const std::string& circuit_id) const;
 
   struct Loaded {
     std::string circuit_id;
@@ -76,8 +78,10 @@ class ParamsStore {
     Tier tier;       // kCold: evicted since
     uint64_t bytes;  // of host and device, mapped files included
     Clock::duration load_time;
-    uint32_t users = 0;      // partitions under way that hold them; the engine knows
-    Clock::duration idle{};  // since their last use; the engine knows
+    // The engine knows these.
+    uint32_t users = 0;      // partitions under way that hold them
+    Clock::duration idle{};  // since their last use
+    uint64_t doubts = 0;     // how often they were dropped because a proof was wrong, so far
   };
   std::vector<Loaded> loaded() const;
 

@@ -23,6 +23,12 @@ struct Span {
   Clock::duration length(Clock::time_point now) const { return end.value_or(now) - begin; }
 };
 
+// What a job has cost so far, stages in progress left out.
+struct Cost {
+  Clock::duration gpu{};  // in device stages on cards; workers of one card may overlap
+  Clock::duration cpu{};  // of all threads, in all stages but loads
+};
+
 // Durations by size. Bounds are shared by all of them, so that they can be added up: 1 ms to 50 min in half decades.
 struct Histogram {
   static constexpr std::array kBounds = {0.001, 0.003, 0.01, 0.03,  0.1,   0.3,    1.0,

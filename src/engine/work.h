@@ -37,6 +37,7 @@ struct Job {
   std::optional<Error> error;
   std::optional<Origin> origin;  // of the error
   StageTimes times;
+  Cost cost;
   std::vector<Span> spans;  // in order of their begin
   uint32_t partitions = 0;  // known when it is parsed
   Clock::time_point enqueued, ended;

@@ -1,6 +1,7 @@
 #include "exec/pool.h"
 
 #include <sched.h>
+#include <time.h>
 
 #include <algorithm>
 #include <array>
@@ -10,7 +11,10 @@
 #include <exception>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
+
+#include "exec/meter.h"
 
 namespace cuzk::exec {
 namespace {
@@ -22,12 +26,20 @@ size_t usable_cores() {
 }
 
 thread_local unsigned level_of_thread = 0;
+thread_local Meter* meter_of_thread = nullptr;
+
+int64_t thread_time_ns() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return time.tv_sec * int64_t{1'000'000'000} + time.tv_nsec;
+}
 
 // One call of for_each_chunk. Threads take pieces by counter; the last to leave wakes the caller.
 struct Loop {
   size_t count, grain;
   const std::function<void(size_t, size_t)>* body;
   unsigned level = level_of_thread;
+  Meter* meter = meter_of_thread;
   std::atomic<size_t> next{0};
   size_t helpers = 0;  // threads inside it, guarded by the pool's mutex
   std::once_flag failed;
@@ -48,6 +60,31 @@ struct Loop {
 };
 
 }  // namespace
+
+Meter::Meter() : begin_ns_(thread_time_ns()), before_(std::exchange(meter_of_thread, this)) {}
+Meter::~Meter() {
+  meter_of_thread = before_;
+  if (before_) before_->elsewhere_ns_ += elsewhere_ns_;
+}
+std::chrono::nanoseconds Meter::spent() const {
+  return std::chrono::nanoseconds(thread_time_ns() - begin_ns_ + elsewhere_ns_);
+}
+
+// What a thread does while this lives counts for the meter of another; there may be none.
+class Metered {
+ public:
+  explicit Metered(Meter* meter) : meter_(meter), begin_ns_(meter ? thread_time_ns() : 0) { meter_of_thread = meter; }
+  ~Metered() {
+    if (meter_) meter_->elsewhere_ns_ += thread_time_ns() - begin_ns_;
+    meter_of_thread = nullptr;
+  }
+  Metered(const Metered&) = delete;
+  Metered& operator=(const Metered&) = delete;
+
+ private:
+  Meter* const meter_;
+  const int64_t begin_ns_;
+};
 
 struct Pool::State {
   std::mutex mutex;
@@ -92,7 +129,10 @@ struct Pool::State {
       loop->helpers++;
       lock.unlock();
       level_of_thread = loop->level;
-      while (may_run(loop->level) && loop->piece()) {
+      {
+        const Metered metered(loop->meter);
+        while (may_run(loop->level) && loop->piece()) {
+        }
       }
       lock.lock();
       if (--loop->helpers == 0) loop_done.notify_all();

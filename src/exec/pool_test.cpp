@@ -1,6 +1,7 @@
 #include "exec/pool.h"
 
 #include <gtest/gtest.h>
+#include <time.h>
 
 #include <atomic>
 #include <latch>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "base/testing.h"
+#include "exec/meter.h"
 
 namespace cuzk::exec {
 namespace {
@@ -183,6 +185,44 @@ TEST(Pool, StartsAndStopsManyTimes) {
     if (i % 2 == 0) pool.for_each(i, [&](size_t) { total++; });
   }
   EXPECT_EQ(total, 50u * 49);
+}
+
+// Of a thread or of the process.
+std::chrono::nanoseconds time_of(clockid_t clock) {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+void burn(std::chrono::nanoseconds wanted) {
+  for (const auto begin = time_of(CLOCK_THREAD_CPUTIME_ID); time_of(CLOCK_THREAD_CPUTIME_ID) - begin < wanted;) {
+  }
+}
+
+// Beside loops of another thread, which are not counted.
+TEST_P(PoolOf, AMeterCountsWhatAllThreadsDoForItsThread) {
+  using namespace std::chrono_literals;
+  const auto before = time_of(CLOCK_PROCESS_CPUTIME_ID);
+  std::atomic<bool> going = true;
+  std::atomic<size_t> others = 0;
+  std::jthread background([&] {
+    while (going) pool_.for_each(4, [&](size_t) { burn(1ms), others++; });
+  });
+  std::chrono::nanoseconds outer, inner;
+  {
+    const Meter meter;
+    pool_.for_each(8, [&](size_t) { pool_.for_each(2, [&](size_t) { burn(1ms); }); });
+    {
+      const Meter nested;
+      pool_.for_each(4, [&](size_t) { burn(1ms); });
+      inner = nested.spent();
+    }
+    outer = meter.spent();
+  }
+  going = false;
+  background.join();
+  EXPECT_GE(inner, 4ms);
+  EXPECT_GE(outer, 16ms + inner);
+  EXPECT_LE(outer + others.load() * 1ms, time_of(CLOCK_PROCESS_CPUTIME_ID) - before);
 }
 
 }  // namespace

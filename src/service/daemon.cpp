@@ -117,7 +117,8 @@ class Daemon {
         observer_(parts_.engine, infos(machine), gpu::free_bytes, journal_.get()) {}
   static std::vector<gpu::DeviceInfo> infos(const Machine& machine);
   void reload();
-  void say_alive();
+  // Who watches hears of it; after something that the engine has answered.
+  void say_alive() { supervisor_.notify("WATCHDOG=1"); }
 
   const DaemonOptions options_;
   const Config config_;       // as it was started
@@ -164,10 +165,11 @@ std::optional<int> Daemon::serve() {
   constexpr std::chrono::milliseconds kLook = std::chrono::seconds(1);  // how often devices are looked at
   while (true) {
     const std::optional<int> number = next_signal(std::min(kLook, supervisor_.watchdog_interval().value_or(kLook)));
+    const bool lost = observer_.devices_are_lost(config_.max_quarantines);
     say_alive();
     if (number == SIGHUP) reload();
     if (number == SIGTERM || number == SIGINT) return *number;
-    if (observer_.devices_are_lost(config_.max_quarantines)) return std::nullopt;
+    if (lost) return std::nullopt;
   }
 }
 
@@ -175,12 +177,6 @@ void Daemon::give_up() {
   log::error("every device was quarantined {} times in a row: a new process may do better", config_.max_quarantines);
   parts_.engine.drain(engine::Clock::duration{});
   parts_.engine.abandon();
-}
-
-// Who watches hears of it only while the engine answers.
-void Daemon::say_alive() {
-  parts_.engine.snapshot(engine::kNoJobs);
-  supervisor_.notify("WATCHDOG=1");
 }
 
 void Daemon::reload() {

@@ -285,6 +285,13 @@ constexpr Metric kMetrics[] = {
          out.add({{"circuit_id", params.circuit_id}, {"device", device}}, in_seconds(params.load_time));
        });
      }},
+    {{"cuzk_srs_doubted_total", "counter", "circuit_id, device",
+      "Times that they were dropped, to be loaded and checked again, because a proof made with them was wrong."},
+     [](const Reading& r, Samples& out) {
+       for_params(r, [&](const auto& params, auto device, auto) {
+         out.add({{"circuit_id", params.circuit_id}, {"device", device}}, params.doubts);
+       });
+     }},
 
     {{"cuzk_device_running", "gauge", "device", "Device stages in progress."},
      [](const Reading& r, Samples& out) {

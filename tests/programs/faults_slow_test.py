@@ -49,6 +49,15 @@ class Faults(Programs):
         self.assertIn('\ncuzk_device_failures_total{device="cpu",code="verify_failed"} 1\n', self.page(pages + "metrics")[1])
         self.stop(process)
 
+    def test_case_16_a_flipped_bit_of_the_parameters_is_mended(self):
+        process, address, pages, _ = self.start("load 1 flip")
+        self.expect_proof(self.prove(address, "id"))
+        metrics = self.page(pages + "metrics")[1]
+        self.assertIn('\ncuzk_device_failures_total{device="cpu",code="verify_failed"} 1\n', metrics)
+        self.assertRegex(metrics, r'\ncuzk_srs_doubted_total\{circuit_id="[^"]*",device="cpu"\} 1\n')
+        self.expect_proof(self.prove(address, "next"))
+        self.stop(process)
+
     def test_case_28_and_53_a_sick_daemon_says_so_and_leaves_and_the_next_one_goes_on(self):
         process, address, pages, _ = self.start("start 1+ fail unavailable", 'quarantine = "5s"\nmax_quarantines = 2')
         self.assertEqual(self.page(pages + "readyz")[0], 200)
