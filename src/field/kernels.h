@@ -91,6 +91,8 @@ struct Kernels {
 
   Binary<Fr> fr_mul, fr_add, fr_sub;
   void (*fr_scaled_difference)(Fr* out, const Fr* a, const Fr* b, const Fr& scale, size_t count);  // (a - b) scale
+  // Eight sums side by side: out[i] is the sum over k < count of *a[8 k + i] * *b[8 k + i].
+  void (*fr_sums_of_products)(Fr* out, const Fr* const* a, const Fr* const* b, size_t count);
 
   // Tiles of a transform keep their rows, and the factors of these, in a form of each implementation's own: arrays of
   // words, those of rows aligned to 64 bytes, with so many words a row and a factor.

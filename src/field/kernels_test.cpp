@@ -258,6 +258,24 @@ TEST_P(Kernel, FrScaledDifference) {
       [scale](const Fr& a, const Fr& b) { return (a - b) * scale; });
 }
 
+// Of samples, and of the largest factors, whose sums grow most before they are reduced.
+TEST_P(Kernel, FrSumsOfProducts) {
+  for (const bool all_largest : {false, true}) {
+    for (size_t count : {0, 1, 2, 31, 32, 33, 64, 65, 100, 500}) {
+      auto x = samples<Fr>(8 * count, random_), y = samples<Fr>(8 * count, random_);
+      if (all_largest) std::fill(x.begin(), x.end(), largest()), std::fill(y.begin(), y.end(), largest());
+      std::vector<const Fr*> a, b;
+      std::array<Fr, 8> expected{}, out;
+      for (size_t i = 0; i < 8 * count; i++) {
+        a.push_back(&x[random_() % x.size()]), b.push_back(&y[random_() % y.size()]);
+        expected[i % 8] += *a[i] * *b[i];
+      }
+      k_.fr_sums_of_products(out.data(), a.data(), b.data(), count);
+      ASSERT_EQ(out, expected) << count;
+    }
+  }
+}
+
 // Tiles against the sums that define their transforms.
 class Tile : public Kernel {
  protected:

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 
-#include "field/kernels.h"
 #include "groth16/query.h"
 #include "groth16/quotient.h"
 #include "mem/carver.h"
@@ -60,10 +59,8 @@ void evaluate_rows(const r1cs::WitnessView& view, std::span<Fr> a, std::span<Fr>
 void evaluate_products(const r1cs::WitnessView& view, std::span<Fr> out, exec::Pool& pool) {
   const uint32_t rows = view.circuit().num_constraints;
   pool.for_each_chunk(rows, kRowGrain, [&](size_t begin, size_t end) {
-    std::vector<Fr> a(end - begin);
-    const std::span<Fr> b = out.subspan(begin, end - begin);
-    r1cs::evaluate(view, static_cast<uint32_t>(begin), static_cast<uint32_t>(end), a, b, {});
-    kernels().fr_mul(b.data(), b.data(), a.data(), b.size());
+    r1cs::evaluate_products(view, static_cast<uint32_t>(begin), static_cast<uint32_t>(end),
+                            out.subspan(begin, end - begin));
   });
   std::fill(out.begin() + rows, out.end(), Fr::zero());
 }

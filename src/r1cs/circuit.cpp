@@ -99,6 +99,10 @@ uint64_t Circuit::bytes() const {
   for (const Template& t : templates) {
     total += sizeof(t) + t.local_is_field.size() * 8 + t.row_ends.size() * 4 + t.terms.size() * sizeof(LocalTerm);
   }
+  for (const TemplatePlan& plan : plans) {
+    total += sizeof(plan) + plan.slot_is_field.size() * 8;
+    for (const RowPlan& matrix : plan.matrices) total += matrix.bytes();
+  }
   return total;
 }
 

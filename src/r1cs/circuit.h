@@ -17,6 +17,7 @@
 #include "base/result.h"
 #include "exec/pool.h"
 #include "field/fields.h"
+#include "r1cs/row_plan.h"
 
 namespace cuzk::r1cs {
 
@@ -98,6 +99,7 @@ struct Circuit {
   std::vector<Var> bindings;
   std::vector<uint64_t> aux_is_field;  // bitmap over auxiliary variables: 1 = field element, 0 = single bit
   Density density;                     // derived from the rest by derive_density()
+  std::vector<TemplatePlan> plans;     // derived from the rest by make_plans()
 
   // One combination of an instance's row (0 = A, 1 = B, 2 = C) over the circuit's variables, sorted by variable, in the
   // form {variable, index of its coefficient}. Replaces what `out` held.

@@ -186,6 +186,7 @@ Result<Circuit> deserialise(ByteSpan bytes) {
     return fail(Code::kInvalidInput, "circuit file's section lengths do not add up");
   CUZK_TRY(check_indices(circuit));
   circuit.derive_density();
+  circuit.plans = make_plans(circuit);
   return circuit;
 }
 

@@ -223,6 +223,117 @@ TEST(Witness, EvaluationIsThatOfTheRows) {
   }
 }
 
+// A coefficient of each kind, often one that others have as well.
+Fr some_coefficient(std::mt19937_64& random) {
+  Fr out;
+  switch (random() % 6) {
+    case 0: out = Fr::from_u64(1 + random() % 2); break;
+    case 1: out = Fr::from_u64(7 + random() % 3); break;  // 8 is the largest that runs take
+    case 2: out = Fr::from_u64(2).pow(random() % 255); break;
+    case 3: out = Fr::from_u64(2).pow(253 + random() % 2); break;
+    case 4: out = cuzk::testing::random_field<Fr>(random); break;
+    default: out = Fr::one();
+  }
+  return random() % 2 != 0 ? -out : out;
+}
+
+// Rows over `inputs` and new variables: alike ones over neighbours, next to each other or in turn, and words of bits,
+// neither of which are satisfied.
+void random_rows(Recorder& cs, std::span<const Var> inputs, bool with_fields, std::mt19937_64& random) {
+  std::vector<Var> vars(inputs.begin(), inputs.end());
+  for (size_t i = 30 + random() % 90; i-- > 0;) {
+    vars.push_back(with_fields && random() % 4 == 0 ? cs.alloc({}) : cs.alloc_bit({}));
+  }
+  struct Shape {
+    Fr constant;
+    std::vector<std::array<size_t, 2>> at;  // first variable, and stride
+    std::vector<Fr> coefficients;
+  };
+  const auto add = [&](Combination& to, const Shape& shape, size_t j) {
+    to.add(Var::one(), shape.constant);
+    for (size_t k = 0; k < shape.at.size(); k++) {
+      const auto [first, stride] = shape.at[k];
+      to.add(vars[(first + j * stride) % vars.size()], shape.coefficients[k]);
+    }
+  };
+  for (size_t block = 0; block < 12; block++) {
+    std::array<std::array<Shape, 3>, 2> shapes;  // of even rows and of odd ones
+    for (auto& row : shapes) {
+      for (Shape& shape : row) {
+        if (random() % 2 != 0) shape.constant = some_coefficient(random);
+        const size_t terms = random() % 3 != 0 ? random() % 4 : random() % 80;
+        const bool word = random() % 3 == 0;
+        Fr coefficient = some_coefficient(random);
+        for (size_t k = 0, first = random() % vars.size(); k < terms; k++) {
+          shape.at.push_back({word ? first + k : random() % vars.size(), random() % 5 == 0 ? random() % 100 : 1});
+          shape.coefficients.push_back(word ? coefficient : some_coefficient(random));
+          coefficient += coefficient;
+        }
+      }
+    }
+    if (random() % 2 != 0) shapes[1] = shapes[0];
+    for (size_t j = 0, rows = 1 + random() % (random() % 2 != 0 ? 40 : 300); j < rows; j++) {
+      cs.enforce([&](RowBuilder& row) {
+        const auto& [a, b, c] = shapes[j % 2];
+        add(row.a, a, j), add(row.b, b, j), add(row.c, c, j);
+      });
+    }
+  }
+}
+
+TEST(Witness, EvaluationOfRandomTemplatesIsThatOfTheRows) {
+  auto random = cuzk::testing::rng(5);
+  for (int trial = 0; trial < 12; trial++) {
+    const bool with_fields = trial % 3 != 0;
+    Recorder recorder;
+    std::vector<Wire<Recorder>> wires = {{Var::one(), {}}, {recorder.alloc_input({}), {}}};
+    for (int i = 0; i < 6; i++) wires.push_back({i % 2 != 0 ? recorder.alloc({}) : recorder.alloc_bit({}), {}});
+    // The same template over slots that are bits in one instance, and field elements, an input or ONE in another.
+    const uint64_t seed = random();
+    for (int i = 0; i < 4; i++) {
+      const auto any = [&] {
+        return i == 0 ? Wire<Recorder>{recorder.alloc_bit({}), {}} : wires[random() % wires.size()];
+      };
+      recorder.region(
+          "random",
+          [&](auto& inner, Wire<Recorder> x, Wire<Recorder> y) {
+            std::mt19937_64 same(seed);
+            const Var slots[] = {x.var, y.var};
+            random_rows(static_cast<Recorder&>(inner), slots, with_fields, same);
+            return x;
+          },
+          any(), any());
+    }
+    random_rows(recorder, {}, with_fields, random);
+    const Circuit circuit = std::move(recorder).finish("random");
+
+    const Witness witness = testing::make_witness(circuit);
+    witness.inputs[1] = cuzk::testing::random_field<Fr>(random);
+    size_t fields = 0;
+    for (uint32_t i = 0; i < circuit.num_aux; i++) {
+      if (test_bit(circuit.aux_is_field, i)) {
+        witness.fields[fields++] =
+            random() % 4 == 0 ? Fr::from_u64(random() % 2) : cuzk::testing::random_field<Fr>(random);
+      } else if (trial == 3 || random() % 2 != 0) {
+        set_bit(witness.bits, i);
+      }
+    }
+    const WitnessView view(circuit, witness);
+    for (uint32_t begin : {0u, static_cast<uint32_t>(random() % circuit.num_constraints)}) {
+      const uint32_t end = begin + static_cast<uint32_t>(random() % (circuit.num_constraints - begin)) + 1;
+      std::vector<Fr> a(end - begin), b(end - begin), c(end - begin);
+      evaluate(view, begin, end, a, b, c);
+      std::vector<Fr> products(end - begin);
+      evaluate_products(view, begin, end, products);
+      circuit.for_each_row(begin, end, [&](uint32_t row, const Row& terms) {
+        ASSERT_EQ(products[row - begin], a[row - begin] * b[row - begin]) << row;
+        ASSERT_EQ((std::array<Fr, 3>{a[row - begin], b[row - begin], c[row - begin]}), naive_sums(view, terms)) << row;
+      });
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
 TEST(Witness, FirstUnsatisfiedRowIsFound) {
   Circuit circuit = toy_circuit();
   exec::Pool pool(2);

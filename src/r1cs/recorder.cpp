@@ -167,6 +167,7 @@ Circuit Recorder::finish(std::string name) && {
   flush_loose();
   circuit_.name = std::move(name);
   circuit_.derive_density();
+  circuit_.plans = make_plans(circuit_);
   return std::move(circuit_);
 }
 

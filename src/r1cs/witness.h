@@ -33,13 +33,6 @@ struct Witness : Assignment {
   mem::Buffer memory_;
 };
 
-// How a combination of a template is summed; decided once, from its coefficients and the kinds of its variables.
-enum class SumKind : uint8_t {
-  kSmall,   // bits with coefficients -2, -1, 1, 2: a machine integer
-  kBinary,  // bits with coefficients 2^k: a wide integer
-  kField,   // anything else: field arithmetic
-};
-
 // Where the value of a field-element variable lies: the rank of the variable among them. Linear in num_aux / 512.
 class FieldRanks {
  public:
@@ -59,7 +52,7 @@ class FieldRanks {
   std::vector<uint32_t> ranks_;  // field elements before each block of 512
 };
 
-// Random access to a witness of a circuit. Building the tables is linear in num_aux / 512 and in the templates' terms.
+// Random access to a witness of a circuit. Building the table is linear in num_aux / 64.
 class WitnessView {
  public:
   WitnessView(const Circuit& circuit, const Assignment& witness);
@@ -81,17 +74,15 @@ class WitnessView {
   const Circuit* circuit_;
   Assignment witness_;
   FieldRanks ranks_;
-  std::vector<std::vector<SumKind>> sums_;  // one a template, 3 * rows each
-  std::vector<int8_t> small_;               // by coefficient: -2, -1, 1, 2, or 0 where it is none of them
-  std::vector<int16_t> exponent_;           // by coefficient: k where it is 2^k, else -1
-
-  friend class Evaluator;
 };
 
 // Values of the row combinations for rows [begin, end): out_x[row - begin]; an empty span is skipped. Single-threaded;
 // callers split the range.
 void evaluate(const WitnessView& view, uint32_t begin, uint32_t end, std::span<Fr> out_a, std::span<Fr> out_b,
               std::span<Fr> out_c);
+
+// The same of A times B.
+void evaluate_products(const WitnessView& view, uint32_t begin, uint32_t end, std::span<Fr> out);
 
 // Row of the first constraint that does not hold, or num_constraints where all do.
 uint32_t first_unsatisfied(const WitnessView& view, exec::Pool& pool);

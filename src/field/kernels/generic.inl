@@ -9,6 +9,8 @@
 //     Vector sum(o), difference(o)        + and - whose results are below 2p only, and good for a factor alone
 //     Wide product(o)                     of factors below 2p; not yet reduced
 //     struct Wide                         operator - for a subtrahend of factors below p, and Vector reduce()
+//     static Vector sum_of_products(const F* const* a, const F* const* b, size_t count);   of Fr: in lane i, the sum
+//                                         over k < count of *a[8 k + i] * *b[8 k + i]
 //
 //   struct Row and the rest that field/kernels/transform.inl asks for, and what points.inl asks for
 //
@@ -85,6 +87,11 @@ inline void fr_scaled_difference(Fr* out, const Fr* a, const Fr* b, const Fr& sc
       count, [=](size_t i, size_t n) { (factor * V::load(a + i, n).difference(V::load(b + i, n))).store(out + i, n); });
 }
 
+inline void fr_sums_of_products(Fr* out, const Fr* const* a, const Fr* const* b, size_t count) {
+  using V = Vector<Fr>;
+  for (size_t i = 0; i < 8; i += V::kWidth) V::sum_of_products(a + i, b + i, count).store(out + i, V::kWidth);
+}
+
 #include "field/kernels/residues.inl"
 // builds on the loose residues of the implementation, and on it:
 #include "field/kernels/points.inl"
@@ -97,6 +104,7 @@ constexpr Kernels table(std::string_view name) {
           .fr_add = add<Fr>,
           .fr_sub = sub<Fr>,
           .fr_scaled_difference = fr_scaled_difference,
+          .fr_sums_of_products = fr_sums_of_products,
           .fr_row_words = sizeof(Row) / sizeof(uint64_t),
           .fr_factor_words = sizeof(Factor) / sizeof(uint64_t),
           .fr_factors = fr_factors,

@@ -130,6 +130,16 @@ CUZK_INLINE inline void store2(uint64_t* to, size_t pitch, const Lanes* in) {
   row(2, _mm512_unpackhi_epi64(in[0], in[1]));
 }
 
+// As load4, of elements at eight addresses.
+CUZK_INLINE inline void gather4(const uint64_t* const* from, Lanes* out) {
+  Lanes rows[4];
+  unrolled<4>([&](auto k) CUZK_INLINE {
+    const auto half = [&](size_t element)
+                          CUZK_INLINE { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from[element])); };
+    rows[k] = _mm512_inserti64x4(_mm512_castsi256_si512(half(2 * k)), half(2 * k + 1), 1);
+  });
+  transpose4(rows, out);
+}
 // Six words of the elements at eight addresses, word by word and in order.
 CUZK_INLINE inline void gather6(const uint64_t* const* from, Lanes* out) {
   Lanes rows[4];

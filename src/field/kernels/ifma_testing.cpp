@@ -106,11 +106,13 @@ void store(uint64_t* to, size_t pitch, const Lanes* in) {
 constexpr auto load4 = load<4>, load2 = load<2>;
 constexpr auto store4 = store<4>, store2 = store<2>;
 
-void gather6(const uint64_t* const* from, Lanes* out) {
+template <size_t kWords>
+void gather(const uint64_t* const* from, Lanes* out) {
   for (size_t i = 0; i < 8; i++) {
-    for (size_t word = 0; word < 6; word++) out[word].lane[i] = from[i][word];
+    for (size_t word = 0; word < kWords; word++) out[word].lane[i] = from[i][word];
   }
 }
+constexpr auto gather4 = gather<4>, gather6 = gather<6>;
 
 #include "field/kernels/radix52.inl"
 

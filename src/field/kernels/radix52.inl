@@ -10,6 +10,7 @@
 //   in_memory(constants)            the address, of which the compiler does not know what is there
 //   add_where(mask, a, b) = a, or a + b where the mask is set; Mask is_zero(a), mask_of(bits); uint8_t bits_of(mask)
 //   gather6(addresses, out)         six words each of the elements at eight addresses, word by word and in order
+//   gather4(addresses, out)         four words each of the elements at eight addresses, as load4 orders them
 //   load4(from, pitch, out)         four words each of eight elements `pitch` words apart, word by word; the elements
 //   may
 //                                   be in any order, the same in all of these
@@ -86,6 +87,9 @@ struct Vector {
     Lanes words[N];
     load4(limbs, N * stride, words);
     if constexpr (N == 6) load2(limbs + 4, N * stride, words + 4);
+    return from_words(words);
+  }
+  CUZK_INLINE static Vector from_words(const Lanes* words) {
     const Lanes mask = broadcast(kRadixMask);
     Vector out;
     unrolled<L>([&](auto i) CUZK_INLINE {  // bits 52 i to 52 i + 51
@@ -209,6 +213,33 @@ struct Vector {
       unrolled<L>([&](auto j) CUZK_INLINE { t.template accumulate<i + j>(limb[i], o.limb[j]); });
     });
     return t;
+  }
+
+  // The sums of up to 32 products are reduced at once, which their quotient by 2^(52 L) = 35.3 p allows.
+  CUZK_INLINE static Vector sum_of_products(const F* const* a, const F* const* b, size_t count) {
+    static_assert(N == 4);
+    constexpr size_t kAtOnce = 32;
+    constexpr Constant<L> kScale = split<L>(limbs::power_of_two(kRadixBits * L + kSpareBits, F::kModulus));
+    const auto gather = [](const F* const* from) CUZK_INLINE {
+      Lanes words[N];
+      gather4(reinterpret_cast<const uint64_t* const*>(from), words);
+      return from_words(words);
+    };
+    Vector sum;
+    unrolled<L>([&](auto i) CUZK_INLINE { sum.limb[i] = zeros(); });
+    for (size_t begin = 0; begin < count; begin += kAtOnce) {
+      Wide t = Wide::zero();
+      for (size_t k = begin; k < std::min(count, begin + kAtOnce); k++) {
+        const Vector x = gather(a + 8 * k), y = gather(b + 8 * k);
+        unrolled<L>([&](auto i) CUZK_INLINE {
+          unrolled<L>([&](auto j) CUZK_INLINE { t.template accumulate<i + j>(x.limb[i], y.limb[j]); });
+        });
+      }
+      sum = sum + t.reduce();
+    }
+    Vector scale;
+    unrolled<L>([&](auto i) CUZK_INLINE { scale.limb[i] = broadcast(kScale.limb[i]); });
+    return sum.plain_product(scale).reduce();
   }
 
   // The same value in limbs below 2^52.

@@ -12,6 +12,25 @@ struct Vector {
   Vector operator-(const Vector& o) const { return {value - o.value}; }
   Vector operator*(const Vector& o) const { return {multiply(value, o.value)}; }
   Vector square() const { return {square_of(value)}; }
+  // The products are added up as they are and reduced once, which is half the work of so many multiplications.
+  static Vector sum_of_products(const F* const* a, const F* const* b, size_t count) {
+    constexpr size_t N = F::kLimbs;
+    std::array<uint64_t, 2 * N + 1> sum{};
+    const auto add_multiple = [&sum](size_t at, const auto& x, uint64_t y) {  // x y 2^(64 at)
+      uint64_t high = 0, carry = 0;
+      for (size_t j = 0; j < N; j++) sum[at + j] = limbs::multiply_add(x[j], y, sum[at + j], high);
+      sum[at + N] = limbs::add_carry(sum[at + N], high, carry);
+      for (size_t i = at + N + 1; i <= 2 * N; i++) sum[i] = limbs::add_carry(sum[i], 0, carry);
+    };
+    for (size_t k = 0; k < count; k++) {
+      for (size_t i = 0; i < N; i++) add_multiple(i, a[8 * k]->raw(), b[8 * k]->raw()[i]);
+    }
+    for (size_t i = 0; i < N; i++) add_multiple(i, F::kModulus, sum[i] * F::kInv);
+    typename F::Limbs low;
+    std::copy_n(&sum[N], N, low.begin());
+    for (int i = 0; i < 2; i++) limbs::subtract_if_above(low, F::kModulus);  // 2^256 is below 3p
+    return {F::from_raw(low) + F::from_u64(sum[2 * N])};
+  }
 
   // Products of a single Fp2 are reduced at once; those of points are not (residues64.inl).
   using Wide = Vector;
