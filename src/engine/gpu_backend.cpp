@@ -144,7 +144,10 @@ class GpuBackend final : public Backend {
         }
       }
     }
-    return {false, UINT64_MAX / 2};
+    // What would do, for the refusal to tell.
+    for (uint64_t limit = std::max<uint64_t>(options_.memory_bytes, 1);; limit *= 2) {
+      if (auto bytes = plan.workspace_bytes(true, limit)) return {false, *bytes};
+    }
   }
 
   Status load_to_device(const std::filesystem::path& path, const r1cs::Circuit& circuit, Memory& memory,
