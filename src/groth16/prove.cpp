@@ -91,7 +91,7 @@ struct Queries {
   explicit Queries(const r1cs::Circuit& circuit) : all_inputs(r1cs::make_bitmap(circuit.num_inputs)) {
     for (uint32_t i = 0; i < circuit.num_inputs; i++) r1cs::set_bit(all_inputs, i);
     a = {all_inputs, circuit.density.a_aux};
-    b = {circuit.density.b_inputs, circuit.density.b_aux};
+    b = b_variables(circuit);
   }
 };
 
@@ -113,13 +113,11 @@ uint64_t start_bytes(const r1cs::Circuit& circuit, size_t threads) {
   mem::Carver quotient;
   QuotientMemory(circuit, threads, quotient);
   const Queries queries(circuit);
-  const auto bytes = [&]<class F>(const QueryVariables& variables, const F*) {
-    return split_query_bytes(circuit, variables) + sum_query_bytes<F>(circuit, variables, threads);
+  const auto in_g1 = [&](const QueryVariables& variables) {
+    return split_query_bytes(circuit, variables) + sum_query_bytes<Fp>(circuit, variables, threads);
   };
-  const Fp* in_g1 = nullptr;
-  const Fp2* in_g2 = nullptr;
-  return std::max({quotient.bytes(), bytes(queries.l, in_g1), bytes(queries.a, in_g1), bytes(queries.b, in_g1),
-                   bytes(queries.b, in_g2)});
+  return std::max(
+      {quotient.bytes(), in_g1(queries.l), in_g1(queries.a), in_g1(queries.b), sum_b_g2_bytes(circuit, threads)});
 }
 
 Result<Pending> start(const r1cs::Circuit& circuit, const Parameters& parameters, const r1cs::Assignment& witness,

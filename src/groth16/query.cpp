@@ -56,9 +56,9 @@ struct PartMemory {
   }
 };
 
-QueryVariables b_variables(const r1cs::Circuit& circuit) { return {circuit.density.b_inputs, circuit.density.b_aux}; }
-
 }  // namespace
+
+QueryVariables b_variables(const r1cs::Circuit& circuit) { return {circuit.density.b_inputs, circuit.density.b_aux}; }
 
 QueryScalars split_query(const r1cs::WitnessView& view, const QueryVariables& variables, mem::Carver& memory) {
   const r1cs::Circuit& circuit = view.circuit();

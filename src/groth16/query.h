@@ -14,6 +14,8 @@ struct QueryVariables {
   std::span<const uint64_t> inputs;  // bitmap, spare bits zero; empty: none
   std::span<const uint64_t> aux;     // bitmap; empty: all
 };
+// Of the queries b_g1 and b_g2.
+QueryVariables b_variables(const r1cs::Circuit& circuit);
 
 // The scalars of a query. Positions count its variables, inputs first (filecoin-spec A.12).
 struct QueryScalars {
