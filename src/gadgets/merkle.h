@@ -249,7 +249,7 @@ class PoseidonPaths {
     }
     hasher.hash(hash::merkle_tag(arity), std::span(preimages).first(count), std::span(variables).first(count),
                 std::span(digests).first(count));
-    for (size_t i = 0; i < count; i++) waiting_[i].numbers = {{{}, digests[i]}};
+    for (size_t i = 0; i < count; i++) waiting_[i].numbers.assign(1, Num<CS>{{}, digests[i]});
   }
 
   std::vector<unsigned> arities_;
