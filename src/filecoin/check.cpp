@@ -11,8 +11,6 @@
 namespace cuzk::filecoin {
 namespace {
 
-using gadgets::NodeHash;
-
 // The checks of one challenge, which the circuit makes likewise (spec C.5).
 class ChallengeCheck {
  public:
@@ -30,18 +28,9 @@ class ChallengeCheck {
   Status run() const {
     CUZK_TRY(counts());
     CUZK_TRY(named(challenge(), "challenge"));
-    CUZK_TRY(named(check_path(proof_.comm_d, challenge_, commit_.comm_d, data_arities_, NodeHash::kSha256),
-                   "comm_d_proofs"));
+    CUZK_TRY(named(check_sha256_path({&proof_.comm_d, challenge_, &commit_.comm_d}, data_arities_), "comm_d_proofs"));
     CUZK_TRY(named(comm_r(), "comm_r"));
-    CUZK_TRY(named(check_path(proof_.comm_r_last, challenge_, proof_.comm_r_last.root, arities_, NodeHash::kPoseidon),
-                   "comm_r_last_proof"));
-    CUZK_TRY(named(column(proof_.c_x, challenge_), "c_x"));
-    const auto drg = graph_.drg_parents(challenge_);
-    for (size_t i = 0; i < drg.size(); i++)
-      CUZK_TRY(named(column(proof_.drg_parents[i], drg[i]), "drg_parents[{}]", i));
-    const auto expander = graph_.expander_parents(challenge_);
-    for (size_t i = 0; i < expander.size(); i++)
-      CUZK_TRY(named(column(proof_.exp_parents[i], expander[i]), "exp_parents[{}]", i));
+    CUZK_TRY(trees());
     for (uint32_t layer = 1; layer <= layers_; layer++) {
       CUZK_TRY(named(labeling(proof_.labeling[layer - 1], layer), "labeling_proofs[{}]", layer - 1));
     }
@@ -70,11 +59,39 @@ class ChallengeCheck {
     return computed == commit_.comm_r ? Status() : wrong("is not the hash of comm_c and comm_r_last");
   }
 
-  Status column(const ColumnProof& proof, uint64_t node) const {
+  // The replica's leaf, and the columns of the node and of its parents: 16 paths, hashed together.
+  Status trees() const {
+    std::vector<std::pair<const ColumnProof*, uint64_t>> columns = {{&proof_.c_x, challenge_}};
+    const auto append = [&](const std::vector<ColumnProof>& proofs, const auto& nodes) {
+      for (size_t i = 0; i < nodes.size(); i++) columns.push_back({&proofs[i], nodes[i]});
+    };
+    append(proof_.drg_parents, graph_.drg_parents(challenge_));
+    append(proof_.exp_parents, graph_.expander_parents(challenge_));
+
+    std::vector<std::span<const Bytes32>> rows;
+    std::vector<PathCheck> paths = {{&proof_.comm_r_last, challenge_, &proof_.comm_r_last.root}};
+    for (const auto& [proof, node] : columns) {
+      rows.push_back(proof->column.rows);
+      paths.push_back({&proof->inclusion, node, &comm_c_});
+    }
+    const std::vector<Result<Bytes32>> leaves = poseidon_nodes(rows);
+    std::vector<Status> checked = check_poseidon_paths(paths, arities_);
+    CUZK_TRY(named(std::move(checked[0]), "comm_r_last_proof"));
+    for (size_t i = 0; i < columns.size(); i++) {
+      Status status = column(*columns[i].first, columns[i].second, leaves[i], std::move(checked[i + 1]));
+      if (status) continue;
+      if (i == 0) return named(std::move(status), "c_x");
+      return i <= kDrgDegree ? named(std::move(status), "drg_parents[{}]", i - 1)
+                             : named(std::move(status), "exp_parents[{}]", i - 1 - kDrgDegree);
+    }
+    return {};
+  }
+
+  static Status column(const ColumnProof& proof, uint64_t node, const Result<Bytes32>& leaf, Status inclusion) {
     if (proof.column.index != node) return wrong("is the column of node {}, not of node {}", proof.column.index, node);
-    CUZK_TRY_ASSIGN(const Bytes32 leaf, poseidon_node(proof.column.rows));
-    if (leaf != proof.inclusion.leaf) return wrong("its column does not hash to its leaf");
-    return named(check_path(proof.inclusion, node, comm_c_, arities_, NodeHash::kPoseidon), "inclusion_proof");
+    if (!leaf) return tl::unexpected(leaf.error());
+    if (*leaf != proof.inclusion.leaf) return wrong("its column does not hash to its leaf");
+    return named(std::move(inclusion), "inclusion_proof");
   }
 
   // Layer 1 hashes the DRG parents of its own layer, the others also the expander parents of the layer before (C.9).

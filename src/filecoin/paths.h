@@ -17,13 +17,21 @@ tl::unexpected<Error> wrong(fmt::format_string<Args...> format, Args&&... args) 
 
 // A node value as a field element; kUnsatisfied where it is not below r.
 Result<Fr> field_element(const Bytes32& bytes);
-// The hash of 2, 4, 8 or 11 node values with the Merkle tag of their number; kUnsatisfied where one is not below r.
+// The hashes of preimages of one number, 2, 4, 8 or 11, of node values with the Merkle tag of that number, as many at a
+// time as a processor has lanes; kUnsatisfied where a value is not below r.
+std::vector<Result<Bytes32>> poseidon_nodes(std::span<const std::span<const Bytes32>> preimages);
 Result<Bytes32> poseidon_node(std::span<const Bytes32> preimage);
 
-// Whether the path leads from the proof's leaf, standing at `index`, to `root`; kUnsatisfied says what is wrong.
-// `arities` has one entry a level, leaf level first, none above 8.
-Status check_path(const MerkleProof& proof, uint64_t index, const Bytes32& root, std::span<const unsigned> arities,
-                  gadgets::NodeHash hash);
+// Whether a path leads from its proof's leaf, standing at `index`, to `root`; kUnsatisfied says what is wrong.
+// `arities` has one entry a level, leaf level first.
+struct PathCheck {
+  const MerkleProof* proof;
+  uint64_t index;
+  const Bytes32* root;
+};
+Status check_sha256_path(const PathCheck& path, std::span<const unsigned> arities);  // all of them 2
+// A status for each path, their hashes made as in poseidon_nodes.
+std::vector<Status> check_poseidon_paths(std::span<const PathCheck> paths, std::span<const unsigned> arities);
 
 // The status of a check, with the check's name in front where it failed.
 Status named(Status status, std::string_view check);

@@ -1,11 +1,12 @@
-// The 32 GiB PoRep circuit: compiling it, one partition's packed witness, and the evaluation of a and b, on one core;
-// and a whole 2 KiB proof.
+// The 32 GiB PoRep circuit: checking a sector's vanilla proof, compiling the circuit, one partition's packed witness,
+// and the evaluation of a and b, on one core; and a whole 2 KiB proof.
 
 #include <benchmark/benchmark.h>
 #include <unistd.h>
 
 #include <filesystem>
 
+#include "filecoin/check.h"
 #include "filecoin/porep_circuit.h"
 #include "filecoin/public_inputs.h"
 #include "filecoin/synthetic.h"
@@ -39,6 +40,16 @@ const Fixture& fixture() {
   static const Fixture instance;
   return instance;
 }
+
+void check(benchmark::State& state) {
+  exec::Pool pool(1);
+  const SealCommit commit = synthetic_porep(kSector, 1, pool).value();
+  for (auto _ : state) {
+    if (!check_vanilla(commit, pool)) state.SkipWithError("refused");
+  }
+  state.SetItemsProcessed(state.iterations() * 180);  // challenges
+}
+BENCHMARK(check)->Unit(benchmark::kMillisecond);
 
 void compile(benchmark::State& state) {
   const PorepShape& shape = fixture().shape;

@@ -21,18 +21,34 @@ uint64_t challenge_index(const PostShape& shape, ApiVersion api, const PostState
   return (uint64_t{statement.first_partition} * shape.sectors + position) * shape.challenges + n;
 }
 
-// The checks of one sector, which the circuit makes likewise (D.2).
-Status check_sector(const PostSectorProof& proof, std::span<const uint64_t> challenges,
-                    std::span<const unsigned> arities) {
-  if (proof.inclusion.size() != challenges.size()) {
-    return fail(Code::kInvalidInput, "{} inclusion proofs, not {}", proof.inclusion.size(), challenges.size());
-  }
+// The checks of one sector, which the circuit makes likewise (D.2), beside those of its paths, one a challenge.
+Status check_sector(const PostSectorProof& proof, const PostStatement::Sector& sector, std::span<Status> paths) {
   CUZK_TRY_ASSIGN(const Bytes32 comm_r, poseidon_node(std::array{proof.comm_c, proof.comm_r_last}));
-  if (comm_r != proof.comm_r) return fail(Code::kUnsatisfied, "comm_r is not the hash of comm_c and comm_r_last");
-  for (size_t n = 0; n < challenges.size(); n++) {
-    CUZK_TRY(
-        named(check_path(proof.inclusion[n], challenges[n], proof.comm_r_last, arities, gadgets::NodeHash::kPoseidon),
-              "challenge {}", n));
+  if (comm_r != proof.comm_r) return wrong("comm_r is not the hash of comm_c and comm_r_last");
+  for (size_t n = 0; n < paths.size(); n++) CUZK_TRY(named(std::move(paths[n]), "challenge {}", n));
+  if (proof.sector_id != sector.id || proof.comm_r != sector.comm_r)
+    return wrong("its vanilla proof is of another sector");
+  return {};
+}
+
+// Sectors [begin, end), whose paths are checked together.
+Status check_sectors(const PostShape& shape, ApiVersion api, const PostStatement& statement,
+                     std::span<const PostSectorProof> proofs, size_t begin, size_t end) {
+  std::vector<PathCheck> paths;
+  for (size_t i = begin; i < end; i++) {
+    const std::vector<uint64_t> challenges = post_challenges(shape, api, statement, i);
+    if (proofs[i].inclusion.size() != challenges.size()) {
+      return fail(Code::kInvalidInput, "sector {}: {} inclusion proofs, not {}", statement.sectors[i].id,
+                  proofs[i].inclusion.size(), challenges.size());
+    }
+    for (size_t n = 0; n < challenges.size(); n++)
+      paths.push_back({&proofs[i].inclusion[n], challenges[n], &proofs[i].comm_r_last});
+  }
+  std::vector<Status> checked = check_poseidon_paths(paths, path_arities(shape.sector));
+  const size_t each = shape.proof_challenges;
+  for (size_t i = begin; i < end; i++) {
+    CUZK_TRY(named(check_sector(proofs[i], statement.sectors[i], std::span(checked).subspan((i - begin) * each, each)),
+                   "sector {}", statement.sectors[i].id));
   }
   return {};
 }
@@ -121,14 +137,9 @@ Status check_post(const PostShape& shape, ApiVersion api, const PostStatement& s
   if (proofs.size() != statement.sectors.size()) {
     return fail(Code::kInvalidInput, "{} vanilla proofs of {} sectors", proofs.size(), statement.sectors.size());
   }
-  const std::vector<unsigned> arities = path_arities(shape.sector);
-  return first_failure(pool, proofs.size(), [&](size_t i) {
-    const PostStatement::Sector& sector = statement.sectors[i];
-    Status status = check_sector(proofs[i], post_challenges(shape, api, statement, i), arities);
-    if (status && (proofs[i].sector_id != sector.id || proofs[i].comm_r != sector.comm_r)) {
-      status = fail(Code::kUnsatisfied, "its vanilla proof is of another sector");
-    }
-    return named(std::move(status), "sector {}", sector.id);
+  constexpr size_t kAtOnce = 4;  // of ten paths or more each, so that eight lanes stay filled
+  return first_failure(pool, (proofs.size() + kAtOnce - 1) / kAtOnce, [&](size_t k) {
+    return check_sectors(shape, api, statement, proofs, k * kAtOnce, std::min((k + 1) * kAtOnce, proofs.size()));
   });
 }
 

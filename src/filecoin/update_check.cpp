@@ -9,8 +9,6 @@
 namespace cuzk::filecoin {
 namespace {
 
-using gadgets::NodeHash;
-
 // The checks of one partition, which the circuit makes likewise (spec E.4, E.7).
 class PartitionCheck {
  public:
@@ -33,12 +31,12 @@ class PartitionCheck {
                : fail(Code::kInvalidInput, "partition {}: challenges, apex leaves or levels are missing", partition_);
   }
 
-  // As many checks as there are challenges, one before them and one after them.
-  size_t count() const { return shape_.challenges + 2; }
+  // One check before those of the challenges, so many of which are made at once, and one after them.
+  size_t count() const { return (shape_.challenges + kAtOnce - 1) / kAtOnce + 2; }
   Status run(size_t i) const {
     if (i == 0) return named(roots(), "partition {}", partition_);
-    if (i > shape_.challenges) return named(apex(), "partition {}: apex_leafs", partition_);
-    return named(challenge(proof_.challenges[i - 1], nodes_[i - 1]), "partition {}, challenge {}", partition_, i - 1);
+    if (i + 1 == count()) return named(apex(), "partition {}: apex_leafs", partition_);
+    return challenges((i - 1) * kAtOnce, std::min<size_t>(i * kAtOnce, shape_.challenges));
   }
 
  private:
@@ -53,12 +51,27 @@ class PartitionCheck {
     return {};
   }
 
-  Status challenge(const UpdateProof::Challenge& proof, uint64_t node) const {
-    CUZK_TRY(named(check_path(proof.r_old, node, root_r_old(), arities_, NodeHash::kPoseidon), "proof_r_old"));
-    CUZK_TRY(
-        named(check_path(proof.d_new, node, statement_.comm_d_new, data_arities_, NodeHash::kSha256), "proof_d_new"));
+  Status challenges(size_t begin, size_t end) const {
+    std::vector<PathCheck> paths;
+    for (size_t n = begin; n < end; n++) {
+      const UpdateProof::Challenge& proof = proof_.challenges[n];
+      paths.push_back({&proof.r_old, nodes_[n], &root_r_old()});
+      paths.push_back({&proof.r_new, nodes_[n], &root_r_new()});
+    }
+    std::vector<Status> replicas = check_poseidon_paths(paths, arities_);
+    for (size_t n = begin; n < end; n++) {
+      const size_t first = 2 * (n - begin);
+      CUZK_TRY(
+          named(challenge(proof_.challenges[n], nodes_[n], std::move(replicas[first]), std::move(replicas[first + 1])),
+                "partition {}, challenge {}", partition_, n));
+    }
+    return {};
+  }
+  Status challenge(const UpdateProof::Challenge& proof, uint64_t node, Status r_old, Status r_new) const {
+    CUZK_TRY(named(std::move(r_old), "proof_r_old"));
+    CUZK_TRY(named(check_sha256_path({&proof.d_new, node, &statement_.comm_d_new}, data_arities_), "proof_d_new"));
     CUZK_TRY(named(encoding(proof, node), "proof_r_new"));
-    return named(check_path(proof.r_new, node, root_r_new(), arities_, NodeHash::kPoseidon), "proof_r_new");
+    return named(std::move(r_new), "proof_r_new");
   }
 
   Status encoding(const UpdateProof::Challenge& proof, uint64_t node) const {
@@ -79,8 +92,10 @@ class PartitionCheck {
     const MerkleProof& path = proof_.challenges[0].d_new;
     const MerkleProof above = {path.root, row[0], {path.path.begin() + shape_.random_bits(), path.path.end()}};
     const std::vector<unsigned> arities(shape_.partition_bits(), 2);
-    return check_path(above, partition_, statement_.comm_d_new, arities, NodeHash::kSha256);
+    return check_sha256_path({&above, partition_, &statement_.comm_d_new}, arities);
   }
+
+  static constexpr size_t kAtOnce = 4;  // of two Poseidon paths each, for eight lanes
 
   const UpdateShape& shape_;
   const UpdateStatement& statement_;
