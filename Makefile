@@ -38,14 +38,15 @@ test-slow: build
 	$(stage)
 	$(CTEST) -j $(JOBS) --test-dir build/release -L slow
 
-# The sanitizers run what is labelled fast; nothing else is built for them. Debian's gRPC is not instrumented: what it does
-# to memory and locks by itself is not judged. Transforms and sums run here with one set of kernels, the kernels with all.
+# The sanitizers run what is labelled fast; nothing else is built for them, but the fuzzers share clang's objects. Debian's
+# gRPC is not instrumented: what it does to memory and locks by itself is not judged. Transforms and sums run here with one
+# set of kernels, the kernels with all in field_test.
 asan: export LSAN_OPTIONS := suppressions=$(CURDIR)/tests/support/lsan.supp:print_suppressions=0
 asan: deps-test
 	$(stage)
 	cmake --preset asan
 	cmake --build --preset asan -j $(JOBS) --target fast_tests
-	$(CTEST) -j $(JOBS) --test-dir build/asan -L fast -E '^(ntt|msm)_test_'
+	$(CTEST) -j $(JOBS) --test-dir build/asan -L fast -E '^(ntt_test|msm_test|field_kernels)_'
 
 # Those that start threads; what sectors do in parallel is run by the programs' test.
 THREADED := exec_test mem_test ntt_test msm_test r1cs_test groth16_test engine_test service_test cli_test capi_test
@@ -59,9 +60,9 @@ tsan: deps-test
 # Each target runs for FUZZ_SECONDS from a seed corpus made of tests/data.
 fuzz: deps-test
 	$(stage)
-	cmake --preset fuzz
-	cmake --build --preset fuzz -j $(JOBS) --target fuzzers
-	tools/fuzz build/fuzz $(FUZZ_SECONDS)
+	cmake --preset asan
+	cmake --build --preset asan -j $(JOBS) --target fuzzers
+	tools/fuzz build/asan $(FUZZ_SECONDS)
 
 interop: deps-test build
 	$(stage)

@@ -70,7 +70,7 @@ struct EngineTest : ::testing::Test {
   testing::TemporaryFolder folder;
   CircuitStore circuits{folder.path()};
   ParamsStore params{
-      [this](const std::string&) -> Result<std::filesystem::path> { return testing::cubic_params().file; }};
+      [](const std::string&) -> Result<std::filesystem::path> { return testing::cubic_params().file; }};
   WatchedBackend backend{pool};
   std::atomic<Clock::duration> clock_shift = Clock::duration{};
   WatchedSource::Watch on_synthesise;
