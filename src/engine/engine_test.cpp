@@ -69,8 +69,7 @@ struct EngineTest : ::testing::Test {
   exec::Pool pool{2};
   testing::TemporaryFolder folder;
   CircuitStore circuits{folder.path()};
-  ParamsStore params{
-      [](const std::string&) -> Result<std::filesystem::path> { return testing::cubic_params().file; }};
+  ParamsStore params{[](const std::string&) -> Result<std::filesystem::path> { return testing::cubic_params().file; }};
   WatchedBackend backend{pool};
   std::atomic<Clock::duration> clock_shift = Clock::duration{};
   WatchedSource::Watch on_synthesise;

@@ -53,8 +53,8 @@ TEST(Acceptance, Case29_NothingGrowsWithTheNumberOfJobs) {
   const Use late = use();
   EXPECT_LT(late.resident_bytes, early->resident_bytes + (16 << 20));
   EXPECT_EQ(late.files, early->files);
-  // Stages of a cancelled job may run beside the next job's, and a thread is counted until it is gone: on a busy machine
-  // one or two were. A thread a job would be 149.
+  // Stages of a cancelled job may run beside the next job's, and a thread is counted until it is gone: on a busy
+  // machine one or two were. A thread a job would be 149.
   EXPECT_LE(late.threads, early->threads + 8);
   ASSERT_TRUE(engine.drain());
   for (const mem::Ledger::Line& line : engine.snapshot().ledger)
