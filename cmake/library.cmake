@@ -118,7 +118,7 @@ function(cuzk_test)
       set(test ${ARG_NAME}_${shard})
     endif()
     add_test(NAME ${test} COMMAND ${ARG_NAME})
-    set_tests_properties(${test} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 3000  # a shard of filecoin's took 330 s
+    set_tests_properties(${test} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 3000  # one of filecoin's took 775 s
       ENVIRONMENT "GTEST_TOTAL_SHARDS=${ARG_SHARDS};GTEST_SHARD_INDEX=${shard}")
   endforeach()
 endfunction()
