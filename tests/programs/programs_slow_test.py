@@ -114,15 +114,24 @@ class TwoKiB(Programs):
         alone = {kind: [seconds(kind, f"{kind}-alone-{i}") for i in range(2)] for kind in ("winning", "window")}
         first, second = alone["winning"]
         self.assertLess(first, 1.2 * second + 0.5, "parameters are there from the start")
-        poreps = [start("porep", f"porep-{i}") for i in range(4)]
+
+        def poreps_in(*states):
+            queues = self.tool("status", "--daemon", address)["queues"]
+            return sum(queue.get(state, 0) for queue in queues if queue["proof_kind"] == "porep-c2" for state in states)
 
         def under_way():
-            queues = self.tool("status", "--daemon", address)["queues"]
-            return any(queue["proof_kind"] == "porep-c2" and queue.get("in_progress", 0) for queue in queues)
+            return poreps_in("in_progress") > 0
 
-        deadline = time.monotonic() + 60
-        while not under_way():
-            self.assertLess(time.monotonic(), deadline)
+        def wait_until(holds):
+            deadline = time.monotonic() + 60
+            while not holds():
+                self.assertLess(time.monotonic(), deadline)
+
+        poreps = []
+        for i in range(4):  # each once the one before is there, so that the last is the youngest
+            poreps.append(start("porep", f"porep-{i}"))
+            wait_until(lambda: poreps_in("pending", "in_progress") == i + 1)
+        wait_until(under_way)
         busy = {kind: [seconds(kind, f"{kind}-busy-{i}") for i in range(2)] for kind in ("window", "winning")}
         windows = [start("window", f"window-beside-{i}") for i in range(4)]
         busy["winning"].append(seconds("winning", "winning-beside-windows"))
@@ -133,6 +142,7 @@ class TwoKiB(Programs):
             self.assertLess(max(times), max(2, 1.5 * max(alone[kind]) + 0.5))
         for prove in (*windows, poreps[0]):
             self.assertEqual(prove.wait(timeout=600), 0)
+        self.assertIsNone(poreps[3].poll())
         self.assertTrue(self.tool("verify", "--c1", C1, "--vk", self.vk, "--proof", self.folder / "porep-0")["valid"], "it stood still at times")
         process.kill()
 
